@@ -17,6 +17,7 @@
 
 #include "hv/base/err.h"
 #include "hv/race/lock_moment.h"
+#include "hv/race/section_fate.h"
 #include "hv/race/section_pair.h"
 #include "hv/race/section_replay.h"
 #include "hv/race/site.h"
@@ -176,7 +177,9 @@ struct prot_use {
 	uint64_t taken_at; /* GVA of the call that took the lock */
 	/* The code compares the value that the access reads, and branches (`decides` of struct lock_datum). */
 	bool decides;
-	bool steps; /* as in struct lock_datum */
+	/* As in struct lock_datum. */
+	bool steps;
+	uint64_t bits;
 	struct lock_check check;
 	uint64_t count;
 };
@@ -192,6 +195,9 @@ struct protection {
 	/* The pairs of critical sections, sorted by `first`, then `second`. */
 	struct section_pair *sections;
 	uint32_t section_count;
+	/* The fates of data that the critical sections of suspected pairs access (section_fate.h). */
+	struct section_fate *fates;
+	uint32_t fate_count;
 	/*
 	 * Results of running critical sections in copies of the machine (section_replay.h): at most SECTION_REPLAYS_MAX
 	 * entries.
@@ -222,6 +228,9 @@ int protection_take(struct protection *p, const struct lock_moment *m, struct er
  * kept. Returns 0, or -1 with EXIT_INTERNAL in err if memory runs out.
  */
 int protection_set_sections(struct protection *p, const struct section_pair *list, size_t n, struct err *err);
+
+/* As protection_set_sections(), for the record's fates: at most SECTION_FATES_MAX are kept. */
+int protection_set_fates(struct protection *p, const struct section_fate *list, size_t n, struct err *err);
 
 /*
  * Find the entry of section_replays[] for the critical sections that begin at these calls, or add an entry with all counts 0.

@@ -42,6 +42,7 @@ void protection_free(struct protection *p)
 	free(p->takes);
 	free(p->uses);
 	free(p->sections);
+	free(p->fates);
 	free(p->section_replays);
 	free(p);
 }
@@ -94,6 +95,22 @@ int protection_set_sections(struct protection *p, const struct section_pair *lis
 	free(p->sections);
 	p->sections = copy;
 	p->section_count = (uint32_t)n;
+	return 0;
+}
+
+int protection_set_fates(struct protection *p, const struct section_fate *list, size_t n, struct err *err)
+{
+	struct section_fate *copy;
+
+	n = n < SECTION_FATES_MAX ? n : SECTION_FATES_MAX;
+	copy = malloc((n + 1) * sizeof(*copy));
+	if (!copy)
+		return err_set(err, EXIT_INTERNAL, "out of memory while recording locks");
+	if (n)
+		memcpy(copy, list, n * sizeof(*copy));
+	free(p->fates);
+	p->fates = copy;
+	p->fate_count = (uint32_t)n;
 	return 0;
 }
 
@@ -257,6 +274,7 @@ static void count_uses(struct protection *p, const struct lock_moment *m, uint32
 		use.taken_at = held->taken_at;
 		use.decides = datum->decides;
 		use.steps = datum->steps;
+		use.bits = datum->bits;
 		use.check = datum->check;
 		at = use.lock == PROTECTION_NONE ? PROTECTION_NONE : protection_use(p, &use);
 		if (at != PROTECTION_NONE)

@@ -48,6 +48,10 @@ enum atomicity_told {
 	/* the sections are in two functions, and nothing says that the second section depends on what the first found */
 	ATOMICITY_OWN_STEPS,
 	ATOMICITY_OBJECTS, /* the sections are in a loop over several objects, so they may access different objects */
+	/* in the cases that were followed, the second section never changed the datum that the first one had checked */
+	ATOMICITY_ELSEWHERE,
+	/* in the cases that were followed, others never changed the bits that the first section had checked */
+	ATOMICITY_UNCHANGED,
 	ATOMICITY_ORDERED, /* the function waits for a hand-over between the sections */
 	ATOMICITY_NEVER,   /* the other function's section was never seen between the two sections, in the run or in a copy */
 	ATOMICITY_APART,   /* the two functions were not seen at the same time */
@@ -112,6 +116,11 @@ struct suspicion {
 	 * them, by itself or in functions that it called. 0: the sections are in one function, or this function is unknown.
 	 */
 	uint32_t caller;
+	/*
+	 * ATOMICITY: GVAs of the calls that take the locks of the two sections and of the section in between. 0 for the other
+	 * kinds, and in a suspicion that was read from a report.
+	 */
+	uint64_t calls[2], between_call;
 	/*
 	 * UNPROTECTED: the datum was accessed `total` times since publication, from all sites, and the lock was held in `held`
 	 * of these accesses. INTERRUPT: contexts that the interrupt can interrupt took the lock `total` times, and the

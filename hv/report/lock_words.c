@@ -36,6 +36,8 @@ static const struct {
 	[ATOMICITY_OUTER] = {"outer-lock", "under another lock that all hold"},
 	[ATOMICITY_OWN_STEPS] = {"own-steps", "of two functions whose caller decides nothing by the first one"},
 	[ATOMICITY_OBJECTS] = {"several-objects", "of loops over several objects"},
+	[ATOMICITY_ELSEWHERE] = {"elsewhere", "whose second one changes other data than the first one checks"},
+	[ATOMICITY_UNCHANGED] = {"unchanged", "whose first one checks bits that others do not change"},
 	[ATOMICITY_ORDERED] = {"ordered", "with a wait for a hand-over in between"},
 	[ATOMICITY_NEVER] = {"never-between", "that no other section ever came in between"},
 	[ATOMICITY_APART] = {"apart", "of functions never seen at the same time"},

@@ -84,6 +84,8 @@ struct suspector {
 	unsigned seen_count;
 	/* The pairs of critical sections, as copied from the detector. */
 	struct section_pair sections[SECTION_PAIRS_MAX];
+	/* The fates of data, as copied from the detector. */
+	struct section_fate fates[SECTION_FATES_MAX];
 	/* The first failure. */
 	struct err err;
 };
@@ -314,6 +316,21 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 	return f;
 }
 
+/*
+ * Follow the data that an atomicity suspicion's first section and the section in between access. The next judgements then know
+ * whether they change, and whether the second section changes the datum that the first one has checked.
+ */
+static void follow_fates(struct suspector *s, const struct suspicion *suspicion)
+{
+	const struct prot_access *first = &s->record->accesses[suspicion->side[0]],
+				 *between = &s->record->accesses[suspicion->between];
+
+	if (suspicion->kind != SUSPICION_ATOMICITY || first->rw & INSN_WRITE || !(between->rw & INSN_WRITE))
+		return;
+	detect_follow_fate(s->config.detect, first->pc, suspicion->calls[0], suspicion->calls[1]);
+	detect_follow_fate(s->config.detect, between->pc, suspicion->between_call, 0);
+}
+
 /* Update the state of a suspicion, and follow it if it is new. Returns whether it is still a suspicion. */
 static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 {
@@ -345,6 +362,8 @@ static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 
 	for (size_t i = 0; i < found->count; i++) {
 		found->list[kept] = found->list[i];
+		if (!last)
+			follow_fates(s, &found->list[kept]);
 		if (follow(s, &found->list[kept], last))
 			kept++;
 		else
@@ -373,8 +392,8 @@ static uint32_t caller_of(struct suspector *s, const struct section_pair *pair)
 }
 
 /*
- * Copy the pairs of critical sections to the record, and name the functions that call those with the sections. Called with
- * s->lock held.
+ * Copy the pairs of critical sections and the fates of their data to the record, and name the functions that call those with
+ * the sections. Called with s->lock held.
  */
 static void take_sections(struct suspector *s)
 {
@@ -383,6 +402,8 @@ static void take_sections(struct suspector *s)
 	for (size_t i = 0; i < n; i++)
 		s->sections[i].caller_name = s->sections[i].caller ? caller_of(s, &s->sections[i]) : PROTECTION_NONE;
 	protection_set_sections(s->record, s->sections, n, &s->err);
+	n = detect_fates(s->config.detect, s->fates, SECTION_FATES_MAX);
+	protection_set_fates(s->record, s->fates, n, &s->err);
 }
 
 /* Judge the record and follow the suspicions. Called with s->lock held. */

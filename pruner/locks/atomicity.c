@@ -31,6 +31,8 @@
 #define RANK_INSIDE 15
 #define RANK_TWO_WRITERS 5
 #define RANK_CONFIRMED 30
+/* The run read the checked datum again before the second section, and it had changed. */
+#define RANK_MOVED 10
 #define RANK_NOT_CONFIRMED (-20)
 /* If at least this many copies had the outcome of a serial order, and none confirmed the suspicion, its rank is lower by 20. */
 #define COPIES_IN_VAIN 4u
@@ -156,6 +158,9 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 			  .told = told,
 			  .weight = seen ? 2 : 1};
 	const struct section_replay *replay = atomicity_replay(c);
+	const struct section_fate *fate =
+		section_fate_find(j->p->fates, j->p->fate_count, a->pc, c->sections->first, c->sections->second);
+	bool moved = fate && fate->moved;
 
 	f.weight += section_verdict(replay) == SECTION_VERDICT_CONFIRMED ? 4 : 0;
 
@@ -164,6 +169,8 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .side = {c->first->access, c->second->access},
 				 .between = c->between->access,
 				 .lock = c->first->lock,
+				 .calls = {c->sections->first, c->sections->second},
+				 .between_call = c->between->taken_at,
 				 .second_lock = c->second->lock,
 				 .caller = c->sections->caller ? c->sections->caller_name + 1 : 0,
 				 .held = seen ? seen->count : 0,
@@ -173,7 +180,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .replay = replay ? (uint32_t)(replay - j->p->section_replays) + 1 : 0,
 				 .concurrent = seen || protect_pair_concurrent(j->p, a, r)};
 	f.s.rank = RANK_BASE + (seen ? RANK_SEEN : 0) + (protect_inside(j->p, a, c->first->lock) ? RANK_INSIDE : 0) +
-		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0) + rank_of_replay(replay);
+		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0) + rank_of_replay(replay) + (moved ? RANK_MOVED : 0);
 	store(j, &f);
 }
 

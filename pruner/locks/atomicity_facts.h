@@ -88,6 +88,15 @@ bool atomicity_sets_both(const struct protection *p, uint64_t taken_at, const st
  */
 bool atomicity_several_objects(const struct atomicity_case *c);
 
+/* ---- atomicity_fate.c ---- */
+
+/*
+ * Judge a case in which the first section reads the datum, by what was seen of the fate of the datum (hv/race/section_fate.h).
+ * Returns ATOMICITY_TOLD if the fate leaves it a suspicion, or if too few cases were followed. Otherwise returns the reason why
+ * it is none, or -1 if the first section itself changes the datum after its access.
+ */
+int atomicity_tell_fate(const struct atomicity_case *c);
+
 /* ---- atomicity_rules.c, atomicity_text.c ---- */
 
 /*

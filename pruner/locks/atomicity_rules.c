@@ -408,7 +408,8 @@ int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *patte
 		return ATOMICITY_OWN_STEPS;
 	if (atomicity_several_objects(c))
 		return ATOMICITY_OBJECTS;
-	return tell_apart(c);
+	told = writes(atomicity_access(c->group, c->first)) ? ATOMICITY_TOLD : atomicity_tell_fate(c);
+	return told == ATOMICITY_TOLD ? tell_apart(c) : told;
 }
 
 int atomicity_tell_publish(const struct atomicity_case *c)

@@ -36,6 +36,8 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_OWN_STEPS] =
 		"the sections are steps of two functions, and their caller decides nothing by the result of the first one",
 	[ATOMICITY_OBJECTS] = "loops access several objects, and nothing says that both sections access the same one",
+	[ATOMICITY_ELSEWHERE] = "the second section was not seen to change the datum that the first one had checked",
+	[ATOMICITY_UNCHANGED] = "others were not seen to change the bits that the first section checks",
 	[ATOMICITY_ORDERED] = "the function waits for a hand-over between its sections",
 	[ATOMICITY_NEVER] = "no section of the other function ever came in between",
 	[ATOMICITY_APART] = "the two functions were not seen at the same time",
@@ -141,6 +143,17 @@ static void add_function(struct sentence *t, const struct protection *p, uint32_
 		add(t, " in %.60s()", protect_function(p, function));
 }
 
+/* Append in how many cases the run has followed the checked datum, and how often it changed in between. */
+static void add_fate(struct sentence *t, const struct protection *p, const struct suspicion *s)
+{
+	const struct section_fate *f =
+		section_fate_find(p->fates, p->fate_count, p->accesses[s->side[0]].pc, s->calls[0], s->calls[1]);
+
+	if (f && f->moved)
+		add(t, "; the run read the datum again in %" PRIu64 " cases, and it had changed in between in %" PRIu64,
+		    f->seen, f->moved);
+}
+
 static void add_suspicion(struct sentence *t, const struct protection *p, const struct suspicion *s)
 {
 	const struct prot_access *a = &p->accesses[s->side[0]], *b = &p->accesses[s->side[1]], *r = &p->accesses[s->between];
@@ -177,6 +190,8 @@ void atomicity_describe(const struct protection *p, const struct suspicion *s, i
 	add_name(&t, b->name, b->gva);
 	if (told == ATOMICITY_TOLD)
 		add_suspicion(&t, p, s);
+	if (told == ATOMICITY_TOLD)
+		add_fate(&t, p, s);
 	if (told == ATOMICITY_TOLD && s->replay)
 		add_replay(&t, &p->section_replays[s->replay - 1]);
 	if (told != ATOMICITY_TOLD)

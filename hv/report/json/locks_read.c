@@ -27,6 +27,9 @@ struct reading {
 	/* The pairs of sections so far. Room for SECTION_PAIRS_MAX. */
 	struct section_pair *sections;
 	size_t section_count;
+	/* The fates so far. */
+	struct section_fate fates[SECTION_FATES_MAX];
+	size_t fate_count;
 };
 
 static uint32_t read_index(struct json_reader *r, const json_t *o, const char *key, uint32_t count)
@@ -242,6 +245,8 @@ static void read_use(struct reading *g, const json_t *item)
 	use.taken_at = json_read_hex(r, item, "taken_at");
 	use.decides = json_read_bool(r, item, "decides");
 	use.steps = json_read_optional(item, "steps") && json_read_bool(r, item, "steps");
+	if (json_read_optional(item, "bits"))
+		use.bits = json_read_hex(r, item, "bits");
 	if (json_read_optional(item, "check"))
 		read_check(r, item, &use.check);
 	count = json_read_number(r, item, "count", INT64_MAX);
@@ -302,6 +307,29 @@ static void read_section(struct reading *g, const json_t *item)
 		s.between[i].by_hold = read_by_hold(r, one, s.between[i].count);
 	}
 	g->sections[g->section_count++] = s;
+}
+
+static void read_fate(struct reading *g, const json_t *item)
+{
+	struct json_reader *r = &g->r;
+	struct section_fate f = {0};
+
+	if (g->fate_count == SECTION_FATES_MAX) {
+		err_set(g->err, EXIT_INPUT, "%s: there are more of these than a lock record can have", g->what);
+		r->failed = true;
+		return;
+	}
+	f.pc = json_read_hex(r, item, "pc");
+	f.first = json_read_hex(r, item, "first");
+	if (json_read_optional(item, "second"))
+		f.second = json_read_hex(r, item, "second");
+	f.seen = json_read_number(r, item, "seen", INT64_MAX);
+	f.own = json_read_number(r, item, "own", f.seen);
+	f.moved = json_read_number(r, item, "moved", f.seen);
+	f.acted = json_read_number(r, item, "acted", f.seen);
+	f.own_bits = json_read_hex(r, item, "own_bits");
+	f.moved_bits = json_read_hex(r, item, "moved_bits");
+	g->fates[g->fate_count++] = f;
 }
 
 static void read_section_replay(struct reading *g, const json_t *item)
@@ -422,6 +450,7 @@ static const struct item_list {
 	     {"takes", "take", read_take},
 	     {"uses", "use", read_use},
 	     {"section_pairs", "section pair", read_section},
+	     {"section_fates", "section fate", read_fate},
 	     {"section_replays", "section replay", read_section_replay},
 	     {"told_apart", "reason", read_told},
 	     {"suspicions", "suspicion", read_suspicion}};
@@ -625,6 +654,8 @@ int locks_json_read(struct json_stream *in, const char *path, struct lock_record
 		set_verdicts(&g);
 	if (rc == 0)
 		rc = protection_set_sections(out->protection, g.sections, g.section_count, err);
+	if (rc == 0)
+		rc = protection_set_fates(out->protection, g.fates, g.fate_count, err);
 	free(g.sections);
 	if (rc < 0)
 		lock_record_fini(out);

@@ -155,6 +155,8 @@ static json_t *use_json(struct json_builder *b, const struct writing *w, size_t 
 	json_put(b, o, "decides", json_boolean(use->decides));
 	if (use->steps)
 		json_put(b, o, "steps", json_true());
+	if (use->bits)
+		json_put(b, o, "bits", json_hex(use->bits));
 	if (use->check.known)
 		json_put(b, o, "check", check_json(b, &use->check));
 	json_put(b, o, "count", json_whole(use->count));
@@ -195,6 +197,23 @@ static json_t *section_json(struct json_builder *b, const struct writing *w, siz
 	json_put(b, o, "in_row", json_whole(s->in_row));
 	json_put(b, o, "holds", json_whole(s->holds));
 	json_put(b, o, "between", between);
+	return o;
+}
+
+static json_t *fate_json(struct json_builder *b, const struct writing *w, size_t index)
+{
+	const struct section_fate *f = &w->p->fates[index];
+	json_t *o = json_object();
+
+	json_put(b, o, "pc", json_hex(f->pc));
+	json_put(b, o, "first", json_hex(f->first));
+	json_put(b, o, "second", f->second ? json_hex(f->second) : json_null());
+	json_put(b, o, "seen", json_whole(f->seen));
+	json_put(b, o, "own", json_whole(f->own));
+	json_put(b, o, "moved", json_whole(f->moved));
+	json_put(b, o, "acted", json_whole(f->acted));
+	json_put(b, o, "own_bits", json_hex(f->own_bits));
+	json_put(b, o, "moved_bits", json_hex(f->moved_bits));
 	return o;
 }
 
@@ -373,6 +392,7 @@ int locks_json_write(FILE *out, const struct protection *p, const struct suspici
 	    write_list(&w, "pairs", p->pair_count, pair_json) < 0 || write_list(&w, "takes", p->take_count, take_json) < 0 ||
 	    (p->use_count && write_list(&w, "uses", p->use_count, use_json) < 0) ||
 	    (p->section_count && write_list(&w, "section_pairs", p->section_count, section_json) < 0) ||
+	    (p->fate_count && write_list(&w, "section_fates", p->fate_count, fate_json) < 0) ||
 	    (p->section_replay_count && write_list(&w, "section_replays", p->section_replay_count, replay_item_json) < 0) ||
 	    write_list(&w, "suspicions", s->count, suspicion_json) < 0)
 		return -1;

@@ -41,6 +41,7 @@ struct bench {
 	struct prot_use uses[32];
 	struct section_pair sections[4];
 	struct section_replay replays[1];
+	struct section_fate fates[2];
 	struct suspicions found;
 };
 
@@ -699,6 +700,84 @@ static void test_run_in_copies(void **state)
 }
 
 /* If no section was seen in between, there is no suspicion, unless a copy confirms it. */
+/* The fate of the checked datum in 20 cases: in 4 of them it changed in between. */
+static struct section_fate *follow_check(struct bench *b)
+{
+	check_then_act(b);
+	b->uses[0].bits = UINT64_MAX;
+	b->fates[0] = (struct section_fate){
+		.pc = FIRST + 5, .first = FIRST, .second = SECOND, .seen = 20, .moved = 4, .acted = 16, .moved_bits = 0x30};
+	b->p.fates = b->fates;
+	b->p.fate_count = 1;
+	return b->fates;
+}
+
+static void test_fate_of_a_faulty_pair(void **state)
+{
+	struct bench *b = *state;
+	struct section_fate *fate = follow_check(b);
+	int rank = expect(b, ATOMICITY_CHECK_ACT)->rank;
+
+	assert_non_null(strstr(b->found.list[0].text,
+			       "; the run read the datum again in 20 cases, and it had changed in between in 4"));
+	fate->moved = 0;
+	assert_true(expect(b, ATOMICITY_CHECK_ACT)->rank < rank);
+	assert_null(strstr(b->found.list[0].text, "changed in between"));
+}
+
+/* The second section changes other objects. */
+static void test_acts_elsewhere(void **state)
+{
+	struct bench *b = *state;
+	struct section_fate *fate = follow_check(b);
+
+	fate->acted = 4;
+	expect(b, ATOMICITY_CHECK_ACT);
+	fate->acted = 3;
+	expect_told(b, ATOMICITY_ELSEWHERE);
+	/* Too few cases say nothing, and neither does the fate of another access. */
+	fate->seen = 19;
+	expect(b, ATOMICITY_CHECK_ACT);
+	fate->seen = 20;
+	fate->pc++;
+	expect(b, ATOMICITY_CHECK_ACT);
+	/* A second section that reads changes nothing in any case. */
+	fate->pc--;
+	b->accesses[1].rw = INSN_READ;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+static void test_others_change_other_bits(void **state)
+{
+	struct bench *b = *state;
+
+	follow_check(b);
+	/* The section in between, followed by itself, changes bit 1 of the second byte, which is bit 9 of the word. */
+	b->fates[1] = (struct section_fate){.pc = OTHER + 5, .first = OTHER, .seen = 20, .own = 20, .own_bits = 2};
+	b->accesses[2].gva++;
+	b->accesses[2].size = 1;
+	b->p.fate_count = 2;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->uses[0].bits = 0x202;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->uses[0].bits = 2;
+	expect_told(b, ATOMICITY_UNCHANGED);
+	b->fates[1].seen = 15;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+/* The first section itself changes what it has read: the read is not its last access. */
+static void test_own_change(void **state)
+{
+	struct bench *b = *state;
+	struct section_fate *fate = follow_check(b);
+
+	fate->own = 10;
+	expect(b, ATOMICITY_CHECK_ACT);
+	fate->own = 11;
+	expect_nothing(b);
+}
+
 static void test_never_in_between(void **state)
 {
 	struct section_replay_instance one = {.outcome = SECTION_OUTCOME_CONFIRMED, .difference_count = 1, .kept = 1};
@@ -961,6 +1040,10 @@ int main(void)
 		T(test_waits),
 		T(test_seen_by_holding),
 		T(test_run_in_copies),
+		T(test_fate_of_a_faulty_pair),
+		T(test_acts_elsewhere),
+		T(test_others_change_other_bits),
+		T(test_own_change),
 		T(test_never_in_between),
 		T(test_sections_that_do_not_follow),
 		T(test_another_lock_or_datum),

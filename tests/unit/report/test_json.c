@@ -528,6 +528,8 @@ static void write_locks(struct report *r, struct err *err)
 	const struct section_pair sections = {
 		.first = 0xffffffffc0100010, .second = 0xffffffffc0100040, .count = 9, .between = {{0xffffffffc0100080, 2}}};
 	const struct prot_use use = {.taken_at = sections.first, .count = 1};
+	const struct section_fate fate = {
+		.pc = sections.first + 8, .first = sections.first, .seen = 3, .own = 1, .own_bits = 4};
 	struct suspicion list[3] = {
 		[2] = {.kind = SUSPICION_ATOMICITY, .id = "0123456789ab", .side = {0, 1}, .replay = 1, .text = "two steps"}};
 	const struct suspicions suspicions = {
@@ -542,7 +544,8 @@ static void write_locks(struct report *r, struct err *err)
 	sample_suspicions(list);
 	if (replay)
 		section_replay_count(replay, &copy);
-	if (replay && protection_set_sections(p, &sections, 1, err) == 0 && protection_use(p, &use) == 0)
+	if (replay && protection_set_sections(p, &sections, 1, err) == 0 && protection_set_fates(p, &fate, 1, err) == 0 &&
+	    protection_use(p, &use) == 0)
 		report_locks(r, p, &suspicions, err);
 	protection_free(p);
 }

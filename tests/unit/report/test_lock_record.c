@@ -249,6 +249,17 @@ static const struct section_pair two_sections = {.caller = 0xffffffffc0100000,
 						 .in_row = 2,
 						 .between = {{0xffffffff81200010, 7}}};
 
+static const struct section_fate fates[2] = {{.pc = 0xffffffffc0100020,
+					      .first = 0xffffffffc0100010,
+					      .second = 0xffffffffc0100040,
+					      .seen = 20,
+					      .own = 1,
+					      .moved = 4,
+					      .acted = 3,
+					      .own_bits = 0x80,
+					      .moved_bits = 0x700},
+					     {.pc = 0xffffffff81200020, .first = 0xffffffff81200010, .seen = 9}};
+
 static const struct section_replay_instance one_copy = {
 	.outcome = SECTION_OUTCOME_CONFIRMED,
 	.trouble = "BUG: something",
@@ -267,6 +278,7 @@ static struct protection *steps_record(void)
 	moments[2].locks = moments[1].locks;
 	moments[2].data[0].decides = true;
 	moments[2].data[0].steps = true;
+	moments[2].data[0].bits = 0x2405;
 	moments[2].data[0].check = (struct lock_check){true, 8, UINT64_C(0xffffffff81000010)};
 	for (unsigned i = 0; i < 3; i++) {
 		moments[i].locks.held[0].taken_at = i == 1 ? two_sections.first : two_sections.between[0].taken_at;
@@ -277,6 +289,7 @@ static struct protection *steps_record(void)
 	assert_int_equal(protection_take(p, &moments[0], NULL), 0);
 	protection_name(p);
 	assert_int_equal(protection_set_sections(p, &two_sections, 1, NULL), 0);
+	assert_int_equal(protection_set_fates(p, fates, 2, NULL), 0);
 	section_replay_count(protection_section_replay(p, two_sections.first, two_sections.second, 0xffffffff81200010),
 			     &one_copy);
 	return p;
@@ -326,6 +339,9 @@ static void sections_are_written_and_read(void **state)
 	assert_int_equal(record.protection->uses[1].check.value, 8);
 	assert_int_equal(record.protection->section_count, 1);
 	assert_memory_equal(record.protection->sections, &two_sections, sizeof(two_sections));
+	assert_int_equal(record.protection->uses[1].bits, 0x2405);
+	assert_int_equal(record.protection->fate_count, 2);
+	assert_memory_equal(record.protection->fates, fates, sizeof(fates));
 	check_suspicion(&record.suspicions.list[0], &s);
 	assert_int_equal(record.suspicions.list[0].between, 1);
 	assert_int_equal(record.suspicions.list[0].second_lock, 1);
@@ -412,6 +428,17 @@ static void too_many_sections(json_t *locks)
 		json_array_append(json_object_get(locks, "section_pairs"), first_of(locks, "section_pairs"));
 }
 
+static void too_many_fates(json_t *locks)
+{
+	for (unsigned i = 0; i < SECTION_FATES_MAX; i++)
+		json_array_append(json_object_get(locks, "section_fates"), first_of(locks, "section_fates"));
+}
+
+static void fate_of_more_than_all(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "section_fates"), "moved", json_integer(21));
+}
+
 static void reason_unknown(json_t *locks)
 {
 	json_object_set_new(locks, "told_apart", json_pack("[{s:s, s:i, s:s}]", "reason", "x", "count", 1, "example", "e"));
@@ -457,6 +484,8 @@ static void wrong_sections_are_errors(void **state)
 	refuse_steps(f, use_twice, "use 3: it is there twice");
 	refuse_steps(f, too_many_between, "between");
 	refuse_steps(f, too_many_sections, "more of these");
+	refuse_steps(f, too_many_fates, "more of these");
+	refuse_steps(f, fate_of_more_than_all, "moved");
 	refuse_steps(f, more_waits_than_cases, "waited");
 	refuse_steps(f, more_rows_than_cases, "in_row");
 	refuse_steps(f, reason_unknown, "reason");

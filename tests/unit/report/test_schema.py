@@ -60,9 +60,10 @@ def strict(schema):
     schema["required"].remove("locks")  # a run that followed no locks
     schema["$defs"]["race"]["required"].remove("suspected")  # a race that was not
     schema["$defs"]["race"]["required"].remove("complaint")  # a race that no complaint follows
-    for key in "uses", "section_pairs", "section_replays", "told_apart":
+    for key in "uses", "section_pairs", "section_fates", "section_replays", "told_apart":
         schema["$defs"]["locks"]["required"].remove(key)  # a run in which no function was seen to make two sections
     schema["$defs"]["lock_use"]["required"].remove("steps")  # no step along a list
+    schema["$defs"]["lock_use"]["required"].remove("bits")  # code that does not decide
     schema["$defs"]["lock_use"]["required"].remove("check")  # code that compares with no constant, as far as is known
     for key in "two_locks", "caller":
         schema["$defs"]["lock_section_pair"]["required"].remove(key)  # sections of one lock in one function
@@ -158,7 +159,7 @@ class Schema(unittest.TestCase):
         for path in places(self.document):
             with self.subTest(path=path):
                 # The names of sections come from modules. In an instance, a side without its device is an unseen writer.
-                may_go = path[-1] in ("sampling", "suspected", "complaint") or path[0] == "locks" and path[-1] == "replay" or path == ("locks",) or path[-2:-1] == ("sections",) or path[-1] in ("uses", "section_pairs", "section_replays", "told_apart") or (path[-1] == "device" and "instances" in path)
+                may_go = path[-1] in ("sampling", "suspected", "complaint") or path[0] == "locks" and path[-1] == "replay" or path == ("locks",) or path[-2:-1] == ("sections",) or path[-1] in ("uses", "section_pairs", "section_fates", "section_replays", "told_apart") or (path[-1] == "device" and "instances" in path)
                 self.assertEqual(self.strict.is_valid(self.changed(path, lambda node, key: node.pop(key))), may_go)
 
     def test_no_value_may_be_of_another_type(self):

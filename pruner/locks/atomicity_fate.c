@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Judges a case by the fate of the datum that its first section reads: the run has read the datum again at the ends of the
+ * sections (hv/race/section_fate.h). The accesses of a case may have been sampled in different activations. Its fate was seen
+ * in one.
+ */
+#include "pruner/locks/atomicity_facts.h"
+
+/* Judge by a fate only if it was seen in at least this many cases. */
+#define CASES_ENOUGH 16u
+/*
+ * The second section acts on the datum that the first one has checked if it changes this datum in at least a quarter of the
+ * cases. In faulty code it was seen to do so in nearly all cases. In code that checks each of several objects, and then changes
+ * one of them, it does so seldom. Cases in which the datum changed in between are left out: the second section may then store
+ * the value that the datum has.
+ */
+#define ACTS_PART 4u
+
+/* Returns the bits of the first section's datum by which it decides. */
+static uint64_t checked_bits(const struct atomicity_case *c)
+{
+	return c->first->bits ? c->first->bits : UINT64_MAX;
+}
+
+/*
+ * Returns the bits of the first section's datum that these bits of another access's datum are. Both are in one aligned word of
+ * 8 bytes. Bits of that word outside of the first section's datum are left out.
+ */
+static uint64_t as_first(const struct prot_access *first, const struct prot_access *other, uint64_t bits)
+{
+	unsigned to = (unsigned)(first->gva % 8) * 8, from = (unsigned)(other->gva % 8) * 8;
+	uint64_t own = first->size < 8 ? (UINT64_C(1) << 8 * first->size) - 1 : UINT64_MAX;
+
+	return (bits << from) >> to & own;
+}
+
+/* Returns whether the section in between was seen to leave the bits alone that the first section checks. */
+static bool leaves_alone(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	const struct prot_access *first = atomicity_access(c->group, c->first),
+				 *between = atomicity_access(c->group, c->between);
+	const struct section_fate *f = section_fate_find(p->fates, p->fate_count, between->pc, c->between->taken_at, 0);
+
+	return f && f->seen >= CASES_ENOUGH && !(as_first(first, between, f->own_bits) & checked_bits(c));
+}
+
+int atomicity_tell_fate(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	const struct prot_access *first = atomicity_access(c->group, c->first), *second = atomicity_access(c->group, c->second);
+	const struct section_fate *f =
+		section_fate_find(p->fates, p->fate_count, first->pc, c->sections->first, c->sections->second);
+
+	if (leaves_alone(c))
+		return ATOMICITY_UNCHANGED;
+	if (!f || f->seen - f->moved < CASES_ENOUGH)
+		return ATOMICITY_TOLD;
+	if (2 * f->own > f->seen)
+		return -1;
+	if (second->rw & INSN_WRITE && ACTS_PART * f->acted < f->seen - f->moved)
+		return ATOMICITY_ELSEWHERE;
+	return ATOMICITY_TOLD;
+}
