@@ -11,8 +11,8 @@
 /*
  * The second section acts on the datum that the first one has checked if it changes this datum in at least a quarter of the
  * cases. In faulty code it was seen to do so in nearly all cases. In code that checks each of several objects, and then changes
- * one of them, it does so seldom. Cases in which the datum changed in between are left out: the second section may then store
- * the value that the datum has.
+ * one of them, it does so in few cases. Cases in which the datum changed in between are left out: the second section may then
+ * store the value that the datum has.
  */
 #define ACTS_PART 4u
 

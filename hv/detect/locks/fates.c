@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows what becomes of data that critical sections access (fates.h). */
+/* Finds out whether data that critical sections access change later (fates.h). */
 #include "hv/detect/locks/fates.h"
 
 #include <string.h>

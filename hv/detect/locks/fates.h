@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Follows what becomes of data that critical sections access (hv/race/section_fate.h). When a CPU hits the sample point of a
- * followed access, the datum is read. It is read again at the end of the access's section, before the second section, and at
- * the end of the second section. So a case shows whether the second section, and what came in between, changed the very datum
- * that the first section checked.
+ * Finds out whether data that critical sections access change later (hv/race/section_fate.h). When a CPU hits the sample point
+ * of a followed access, the detector reads the datum. It reads the datum again at the end of the access's section, before the
+ * second section, and at the end of the second section. So a case shows whether the second section, and what came in between,
+ * changed the very datum that the first section checked.
  *
  * A datum is read at lock hooks: when a call is about to take or to release a lock. If the CPU has to wait for the lock of the
  * second section, what others do meanwhile counts as done in the second section.

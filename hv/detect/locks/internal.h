@@ -36,7 +36,7 @@ struct locks {
 	struct lock_events events;
 	/* Critical sections that follow each other in one activation of a function. */
 	struct sections sections;
-	/* What becomes of data that these sections access. */
+	/* Whether data that these sections access change later. */
 	struct fates fates;
 	struct callers callers;
 	struct lock_load load;

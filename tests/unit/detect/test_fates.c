@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes of data that critical sections access. */
+/* Whether data that critical sections access change later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
