@@ -64,6 +64,12 @@ static uint64_t constant(const struct insn_op *op)
 	return (op->imm & low_bits(op->dst.size)) << (op->dst.high ? 8 : 0);
 }
 
+/* The bits of the register that an instruction with this destination leaves alone. One of 4 bytes clears the upper half. */
+static uint64_t kept(const struct insn_operand *dst)
+{
+	return dst->size >= sizeof(uint32_t) ? 0 : ~(low_bits(dst->size) << (dst->high ? 8 : 0));
+}
+
 static void set(struct origin *o, int reg, uint64_t bits, bool in_place)
 {
 	o->of[reg] = bits;
@@ -80,6 +86,13 @@ static bool copies(const struct insn_op *op)
 {
 	return op->kind == INSN_OP_MOV && op->dst.kind == INSN_OPERAND_REG && op->src.kind == INSN_OPERAND_REG &&
 	       op->dst.size >= sizeof(uint32_t) && !op->src.high;
+}
+
+/* Whether the instruction makes its register 0, whatever the register was. */
+static bool clears(const struct insn_op *op)
+{
+	return (op->kind == INSN_OP_XOR || op->kind == INSN_OP_SUB) && op->dst.kind == INSN_OPERAND_REG &&
+	       op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg && op->dst.size >= sizeof(uint32_t);
 }
 
 /* What any instruction does: all that it writes depends on all that it reads. */
@@ -99,7 +112,10 @@ static void step(struct origin *o, const struct insn_op *op)
 {
 	uint64_t here = in_operand(o, &op->dst), with = constant(op), bit = op->imm < BITS ? UINT64_C(1) << op->imm : 0;
 
-	if (copies(op)) {
+	if (clears(op)) {
+		set(o, op->dst.reg, 0, false);
+		o->flags = 0;
+	} else if (copies(op)) {
 		set(o, op->dst.reg, in_operand(o, &op->src), has(o->in_place, op->src.reg));
 	} else if (op->kind == INSN_OP_TEST && masks(o, op)) {
 		o->flags = here & with;
@@ -109,12 +125,12 @@ static void step(struct origin *o, const struct insn_op *op)
 		o->flags = here & bit;
 	} else if ((op->kind == INSN_OP_BTS || op->kind == INSN_OP_BTR) && masks(o, op)) {
 		o->flags = here & bit;
-		o->of[op->dst.reg] &= ~bit;
+		o->of[op->dst.reg] = (here & ~bit) | (o->of[op->dst.reg] & kept(&op->dst));
 	} else if (op->kind == INSN_OP_AND && masks(o, op)) {
-		o->of[op->dst.reg] &= with | ~(low_bits(op->dst.size) << (op->dst.high ? 8 : 0));
+		o->of[op->dst.reg] &= with | kept(&op->dst);
 		o->flags = here & with;
 	} else if (op->kind == INSN_OP_OR && masks(o, op)) {
-		o->of[op->dst.reg] &= ~with;
+		o->of[op->dst.reg] = (here & ~with) | (o->of[op->dst.reg] & kept(&op->dst));
 		o->flags = here & ~with;
 	} else {
 		spread(o, op);

@@ -101,6 +101,10 @@ static void deciding_by_some_bits(void **state)
 	assert_int_equal(BITS("\x48\x8b\x17\x48\x0f\xba\xe2\x05\x73\x00" RET), 0x20);
 	/* mov (%rdi),%edx; mov %edx,%ecx; or $1,%ecx; mov %ecx,(%rdi); test $2,%dl; jne +0; ret */
 	assert_int_equal(BITS("\x8b\x17\x89\xd1\x83\xc9\x01\x89\x0f\xf6\xc2\x02\x75\x00" RET), 2);
+	/* mov (%rdi),%rax; and $1,%eax; test %rax,%rax; je +0; xor %eax,%eax; ret: the upper half is cleared */
+	assert_int_equal(BITS("\x48\x8b\x07\x83\xe0\x01\x48\x85\xc0\x74\x00\x31\xc0" RET), 1);
+	/* mov (%rdi),%rax; and $1,%al; test %eax,%eax; je +0; xor %eax,%eax; ret: only the low byte is changed */
+	assert_int_equal(BITS("\x48\x8b\x07\x24\x01\x85\xc0\x74\x00\x31\xc0" RET), 0xffffff01);
 	/* mov (%rdi),%edx; jmp away: the value is in no register with an argument of the called function, nor its result */
 	assert_int_equal(BITS("\x44\x8b\x2f\xe9\0\x10\0\0"), 0);
 }
