@@ -116,10 +116,10 @@ static void begin_section(struct locks *l, const struct lock_who *who, const str
 
 /*
  * The call begins or ends a critical section: record that in the context's activation (sections.h). A trylock begins a section
- * only when its result is seen (tried()). `late`: the call has ended the section, and has returned.
+ * only when its result is seen (tried()).
  */
 static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-			   enum lock_op op, const struct held_lock *lock, bool late)
+			   enum lock_op op, const struct held_lock *lock)
 {
 	struct lock_who who;
 
@@ -131,7 +131,7 @@ static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs 
 		nest(l, cpu, context, &who, lock->gva);
 	} else if (op == LOCK_GIVE) {
 		fates_give(&l->fates, &who, lock->gva);
-		sections_give(&l->sections, &who, lock->gva, l->number, late);
+		sections_give(&l->sections, &who, lock->gva, l->number);
 	} else if (op == LOCK_SHARE) {
 		sections_share(&l->sections, &who, lock->gva);
 	}
@@ -186,7 +186,7 @@ static void given(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	lock_seen(l, cpu, &context);
 	l->number++;
 	add_event(l, cpu, &context, LOCK_GIVE, &lock);
-	follow_section(l, cpu, regs, &context, LOCK_GIVE, &lock, true);
+	follow_section(l, cpu, regs, &context, LOCK_GIVE, &lock);
 }
 
 /* A call has returned the object at `gva`, or an error. `also_at`: of struct known_lock_function. */
@@ -256,6 +256,7 @@ static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs 
 				 .off = function->off | (handover_lines_stopped(&l->handover) ? LOCK_NO_LINE : 0),
 				 .shared = function->shared,
 				 .maybe = function->op == LOCK_TRY};
+	struct lock_who who;
 
 	/*
 	 * For lock_order(), a lock that the call releases at its end is released here as well as at the return: another context
@@ -263,10 +264,14 @@ static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs 
 	 */
 	add_event(l, cpu, context, function->op, &lock);
 	if (gives_at_return(l, regs, function) && lock_sets_leave(&l->sets, cpu, context, gva, regs->rip)) {
+		if (context->known) {
+			who = lock_who_is(cpu, context);
+			sections_leave(&l->sections, &who, gva, l->number);
+		}
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
 		return;
 	}
-	follow_section(l, cpu, regs, context, function->op, &lock, false);
+	follow_section(l, cpu, regs, context, function->op, &lock);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_TAKE, &lock, lock_argument_register(function, regs));
 		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)

@@ -164,7 +164,7 @@ static void lock_taken(struct sections *s, const struct lock_who *who, const str
 static void update(struct section_step *step, const struct section_step *now)
 {
 	step->given = now->given;
-	step->late = now->late;
+	step->left = step->left ? step->left : now->left;
 	step->shared |= now->shared;
 }
 
@@ -289,16 +289,15 @@ static void came_between(struct section_pair *pair, uint64_t taken_at, bool by_h
 /*
  * Returns whether the lock's remembered section number `i` belongs to another context than `who`, came after the section
  * `first` of `who`, and has ended. It came after `first` if its call asked for the lock when `first` was over. A call that
- * asked earlier had to wait until `first` was over, if one of the two sections keeps the other one away. Then the release shows
- * the order. excludes() has to be true, too. So if the lock of `first` is not the lock of `l`, the other context holds it
- * alone.
+ * asked for the lock of `first` earlier had to wait until `first` was over, if one of the two sections keeps the other one
+ * away. Then the call that released the lock shows the order.
  */
 static bool is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, const struct section_step *first)
 {
 	const struct section_step *step = &l->latest[i].step;
-	bool waits = !step->late && (l->gva != first->gva || !step->shared || !first->shared);
+	bool waits = l->gva == first->gva && !(step->shared && first->shared);
 
-	return (step->taken > first->given || (waits && step->given > first->given)) && step->given &&
+	return (step->taken > first->given || (waits && step->left > first->given)) && step->given &&
 	       !lock_who_same(&l->latest[i].who, who);
 }
 
@@ -621,9 +620,14 @@ static void change(struct sections *s, const struct lock_who *who, const struct 
 	lock_changed(s, who, now);
 }
 
-void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number, bool late)
+void sections_leave(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number)
 {
-	change(s, who, &(struct section_step){.gva = gva, .given = number, .late = late});
+	change(s, who, &(struct section_step){.gva = gva, .left = number});
+}
+
+void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number)
+{
+	change(s, who, &(struct section_step){.gva = gva, .given = number, .left = number});
 }
 
 void sections_share(struct sections *s, const struct lock_who *who, uint64_t gva)

@@ -71,8 +71,11 @@ struct section_step {
 	uint64_t function;
 	/* Other contexts can hold the lock, too: it is a reader's, at least in the end, or it is a semaphore. */
 	bool shared;
-	/* The lock was released earlier than `given` says: at the end of a call, whose return the moment `given` is. */
-	bool late;
+	/*
+	 * The number of the lock moment in which the context came to the call that releases the lock. `given` is later if the
+	 * call releases the lock at its end, because `given` is then the moment of the return. 0: the lock is still held.
+	 */
+	uint64_t left;
 	/* The same call made the activation's previous section of this lock, too. */
 	bool in_row;
 	/*
@@ -233,8 +236,11 @@ void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t n
  */
 bool sections_gap_met(struct sections *s, const struct section_gap *gap);
 
-/* The context releases the lock, or, with `late`, has just returned from a call that released it. */
-void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number, bool late);
+/* The context calls a function that releases the lock at its end: sections_give() follows when the call has returned. */
+void sections_leave(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number);
+
+/* The context releases the lock. */
+void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number);
 
 /* Record that the context is about to wait for a hand-over, such as a completion. */
 void sections_wait(struct sections *s, const struct lock_who *who, uint64_t number);

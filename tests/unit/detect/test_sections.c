@@ -59,7 +59,7 @@ static void take(struct fixture *f, const struct lock_who *who, uint64_t gva, ui
 
 static void give(struct fixture *f, const struct lock_who *who, uint64_t gva)
 {
-	sections_give(&f->s, who, gva, ++f->number, false);
+	sections_give(&f->s, who, gva, ++f->number);
 }
 
 static void section(struct fixture *f, const struct lock_who *who, uint64_t gva, uint64_t pc)
@@ -187,9 +187,17 @@ static void a_section_that_waits_is_in_between(void **state)
 		section(f, &one, LOCK, SECOND);
 		assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, i + 1);
 	}
+	/* Both release the lock at the end of a call. */
+	asks_in_the_first(f, cases[0]);
+	sections_leave(&f->s, &one, LOCK, ++f->number);
+	give(f, &one, LOCK);
+	sections_leave(&f->s, &other, LOCK, ++f->number);
+	give(f, &other, LOCK);
+	section(f, &one, LOCK, SECOND);
+	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 4);
 }
 
-/* It may have had the lock before: as a reader, or because the release was only seen when the call returned. */
+/* It may have had the lock before: as a reader, or because it was in the call that releases the lock. */
 static void a_section_that_may_have_come_before_does_not_count(void **state)
 {
 	static const bool exclusive[2] = {false, false}, readers[2] = {true, true};
@@ -205,9 +213,11 @@ static void a_section_that_may_have_come_before_does_not_count(void **state)
 	give(f, &one, LOCK);
 	give(f, &other, LOCK);
 	section(f, &one, LOCK, SECOND);
+	/* It was before the first section, and its return from the call that released the lock was seen later. */
 	asks_in_the_first(f, exclusive);
+	sections_leave(&f->s, &other, LOCK, ++f->number);
 	give(f, &one, LOCK);
-	sections_give(&f->s, &other, LOCK, ++f->number, true);
+	give(f, &other, LOCK);
 	section(f, &one, LOCK, SECOND);
 	asks_in_the_first(f, exclusive);
 	give(f, &other, LOCK);
@@ -486,6 +496,16 @@ static void both_locks_must_be_held_in_between(void **state)
 	section(f, &other, OTHER_LOCK, ELSEWHERE + 0x20);
 	section(f, &one, OTHER_LOCK, SECOND);
 	assert_int_equal(pair(f, FIRST, SECOND)->count, 1);
+	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 0);
+	/* It held both locks before the first section, and keeps only the second lock during this section. */
+	take(f, &other, OTHER_LOCK, ELSEWHERE + 0x20);
+	take(f, &other, LOCK, ELSEWHERE + 0x30);
+	sections_nested(&f->s, &other, LOCK, OTHER_LOCK);
+	give(f, &other, LOCK);
+	section(f, &one, LOCK, FIRST);
+	give(f, &other, OTHER_LOCK);
+	section(f, &one, OTHER_LOCK, SECOND);
+	assert_int_equal(pair(f, FIRST, SECOND)->count, 2);
 	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 0);
 }
 
