@@ -13,6 +13,7 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/callback_hooks.h"
 #include "hv/detect/locks/entry_hooks.h"
+#include "hv/detect/locks/fate_sites.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/callees.h"
@@ -177,6 +178,7 @@ static int sample(struct detect *d, struct err *err)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
 	struct rate_control control;
+	struct fate_sites fate_sites = {0};
 	uint64_t modules_ns = 0, tick;
 
 	follow_kernel(d);
@@ -199,6 +201,8 @@ static int sample(struct detect *d, struct err *err)
 			entry_hooks_step(d);
 		}
 		rate_step(d, &control, now);
+		if (d->locks && !control.in_debt)
+			fate_sites_step(d, &fate_sites, now);
 		device_window_step(d, now);
 		if (!atomic_load(&d->life.ready_ns))
 			atomic_store(&d->life.ready_ns, monotonic_ns());

@@ -38,8 +38,7 @@ static uint64_t as_first(const struct prot_access *first, const struct prot_acce
 static bool leaves_alone(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
-	const struct prot_access *first = atomicity_access(c->group, c->first),
-				 *between = atomicity_access(c->group, c->between);
+	const struct prot_access *first = &p->accesses[c->first->access], *between = &p->accesses[c->between->access];
 	const struct section_fate *f = section_fate_find(p->fates, p->fate_count, between->pc, c->between->taken_at, 0);
 
 	return f && f->seen >= CASES_ENOUGH && !(as_first(first, between, f->own_bits) & checked_bits(c));
@@ -48,7 +47,7 @@ static bool leaves_alone(const struct atomicity_case *c)
 int atomicity_tell_fate(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
-	const struct prot_access *first = atomicity_access(c->group, c->first), *second = atomicity_access(c->group, c->second);
+	const struct prot_access *first = &p->accesses[c->first->access], *second = &p->accesses[c->second->access];
 	const struct section_fate *f =
 		section_fate_find(p->fates, p->fate_count, first->pc, c->sections->first, c->sections->second);
 

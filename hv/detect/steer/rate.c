@@ -255,8 +255,6 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	uint32_t armed, again;
 
 	confirm_step(d, now);
-	if (!control->in_debt)
-		fate_sites_step(d, &control->fate_sites, now);
 	if (d->sampler.target_sites) {
 		arm_target_sites(d, control, now);
 	} else {

@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hv/detect/steer/fate_sites.h"
 #include "hv/detect/steer/governor.h"
 #include "hv/detect/steer/steered.h"
 #include "hv/detect/steer/yield.h"
@@ -62,8 +61,6 @@ struct rate_control {
 	struct yields yields;
 	/* Points in functions with news. */
 	struct steering steering;
-	/* Points at accesses whose data are followed. */
-	struct fate_sites fate_sites;
 	/* Index in points.armed of the next point that disarm_stale() looks at. */
 	uint32_t turn;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arms the sites of the accesses whose data are followed (hv/detect/locks/fates.h), in turn, while sampling goes on. Used by
+ * Arms the sites of the accesses whose data are followed (fates.h), in turn, while sampling goes on. Used by
  * the sampler's thread only.
  */
-#ifndef OUTRIDER_DETECT_STEER_FATE_SITES_H
-#define OUTRIDER_DETECT_STEER_FATE_SITES_H
+#ifndef OUTRIDER_DETECT_LOCKS_FATE_SITES_H
+#define OUTRIDER_DETECT_LOCKS_FATE_SITES_H
 
 #include <stdint.h>
 
@@ -17,7 +17,7 @@ struct fate_sites {
 	uint64_t last_ns;
 };
 
-/* Arm some sites. `now` is CLOCK_MONOTONIC in ns. Called without d->lock, between target_enter() and target_leave(). */
+/* Arm some sites. `now` is CLOCK_MONOTONIC in ns. Called without d->lock. */
 void fate_sites_step(struct detect *d, struct fate_sites *sites, uint64_t now);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Arms the sites of the accesses whose data are followed (fate_sites.h). */
-#include "hv/detect/steer/fate_sites.h"
+#include "hv/detect/locks/fate_sites.h"
 
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/locks.h"
@@ -10,29 +10,38 @@
 #define RATE_SHARE 0.25
 /* Maximum number of hits that the budget saves up, in seconds of this rate. */
 #define SAVED_SECONDS 0.1
-/* Number of sites that one step tries to arm. */
+/* Number of sites that one step looks at. */
 #define SITES_A_STEP 8u
 
-static uint64_t next_site(struct detect *d)
+/* Store in `sites` the GVAs of the sites to arm: of the next ones, those that have no point. Returns their number. */
+static unsigned choose(struct detect *d, uint64_t sites[SITES_A_STEP])
 {
-	uint64_t site;
+	unsigned n = 0;
 
 	pthread_mutex_lock(&d->lock);
-	site = fates_site(locks_fates(d->locks));
+	for (unsigned i = 0; i < SITES_A_STEP; i++) {
+		sites[n] = fates_site(locks_fates(d->locks));
+		n += sites[n] && !points_find(&d->points, sites[n]);
+	}
 	pthread_mutex_unlock(&d->lock);
-	return site;
+	return n;
 }
 
 void fate_sites_step(struct detect *d, struct fate_sites *sites, uint64_t now)
 {
 	double rate = RATE_SHARE * d->config.rate, most = SAVED_SECONDS * rate + 1;
+	uint64_t chosen[SITES_A_STEP];
+	unsigned n;
 
-	if (!d->locks)
-		return;
 	if (sites->last_ns)
 		sites->budget += (double)(now - sites->last_ns) / 1e9 * rate;
 	sites->budget = sites->budget > most ? most : sites->budget;
 	sites->last_ns = now;
-	for (unsigned i = 0; i < SITES_A_STEP && sites->budget > 0; i++)
-		sites->budget -= arm_site(d, next_site(d), ARM_CHANCE) == ARMED;
+	n = sites->budget > 0 ? choose(d, chosen) : 0;
+	if (!n)
+		return;
+	target_enter(d->target);
+	for (unsigned i = 0; i < n && sites->budget > 0; i++)
+		sites->budget -= arm_site(d, chosen[i], ARM_CHANCE) == ARMED;
+	target_leave(d->target);
 }
