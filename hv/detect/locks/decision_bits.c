@@ -110,7 +110,8 @@ static void spread(struct origin *o, const struct insn_op *op)
 
 static void step(struct origin *o, const struct insn_op *op)
 {
-	uint64_t here = in_operand(o, &op->dst), with = constant(op), bit = op->imm < BITS ? UINT64_C(1) << op->imm : 0;
+	uint64_t here = in_operand(o, &op->dst), with = constant(op),
+		 bit = UINT64_C(1) << (op->imm & (8 * op->dst.size - 1u) % BITS);
 
 	if (clears(op)) {
 		set(o, op->dst.reg, 0, false);
@@ -158,13 +159,25 @@ static void call(struct origin *o)
 	o->flags = 0;
 }
 
+/*
+ * Returns the bits by which the instruction decides: of the flags that it reads, of a register on which it jumps (jrcxz), and
+ * of the address of memory that it reads, since code may decide by what is there.
+ */
+static uint64_t decided(const struct origin *o, const struct insn_op *op)
+{
+	bool loads = op->insn.nmem && op->insn.mem[0].rw & INSN_READ;
+
+	return (op->reads_flags ? o->flags : 0) | (op->kind == INSN_OP_JCC ? origin_of(o, op->data) : 0) |
+	       (loads ? origin_of(o, op->reads & (uint16_t)~op->data) : 0);
+}
+
 /* Follow the value from the instruction at GVA `at` to the end of each path. */
 static void follow(struct search *s, uint64_t at, struct origin o, unsigned branches)
 {
 	struct insn_op op;
 	size_t from;
 
-	while (is_live(&o) && s->bits != ALL && at != s->addr) {
+	while (is_live(&o) && s->bits != ALL) {
 		from = at - s->code->addr;
 		if (s->insns++ == INSNS_MAX || from >= s->code->len ||
 		    !insn_op_decode(s->decoder, s->code->bytes + from, s->code->len - from, at, &op) || spills(&o, &op) ||
@@ -173,8 +186,7 @@ static void follow(struct search *s, uint64_t at, struct origin o, unsigned bran
 			return;
 		}
 		at += op.insn.len;
-		if (op.reads_flags)
-			s->bits |= o.flags;
+		s->bits |= decided(&o, &op);
 		switch (op.kind) {
 		case INSN_OP_STOP:
 			return;

@@ -10,8 +10,8 @@
 /*
  * Returns the bits of the value that the instruction at GVA `addr` reads by which the code may decide. Follows the value on all
  * paths of the function. Code that the value leaves for, such as a called function, may decide by each bit that it gets. If
- * something remains unclear, returns all bits. A value that is stored to memory, except on the stack, is not followed further.
- * `code`: the whole function.
+ * something remains unclear, returns all bits. A value that is stored to memory is not followed further, except that all bits
+ * are returned if the address is in RSP or RBP. `code`: the whole function.
  */
 uint64_t decision_bits(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr);
 

@@ -82,7 +82,7 @@ static void jumps_and_ends(void **state)
 	assert_false(DECIDES("\x06"));
 	/* jmp to itself */
 	assert_false(DECIDES("\x48\x8b\x07\xeb\xfe"));
-	/* cmp $1,%eax; jne; ret | mov 0x50(%rbx),%eax; jmp back: the path with the load is behind the comparison */
+	/* cmp $1,%eax; jne; ret | mov 0x50(%rbx),%eax; jmp back: the load comes after the comparison in the code */
 	assert_true(decision_by(*state, CODE("\x83\xf8\x01\x75\x00" RET "\x8b\x43\x50\xeb\xf5"), ADDR + 6));
 	assert_false(decision_by(*state, CODE("\x83\xf9\x01\x75\x00" RET "\x8b\x43\x50\xeb\xf5"), ADDR + 6));
 }
@@ -105,7 +105,7 @@ static void deciding_by_some_bits(void **state)
 	assert_int_equal(BITS("\x48\x8b\x07\x83\xe0\x01\x48\x85\xc0\x74\x00\x31\xc0" RET), 1);
 	/* mov (%rdi),%rax; and $1,%al; test %eax,%eax; je +0; xor %eax,%eax; ret: only the low byte is changed */
 	assert_int_equal(BITS("\x48\x8b\x07\x24\x01\x85\xc0\x74\x00\x31\xc0" RET), 0xffffff01);
-	/* mov (%rdi),%edx; jmp away: the value is in no register with an argument of the called function, nor its result */
+	/* mov (%rdi),%r13d; jmp away: the value is in no register with an argument of the called function, nor its result */
 	assert_int_equal(BITS("\x44\x8b\x2f\xe9\0\x10\0\0"), 0);
 }
 
@@ -122,6 +122,16 @@ static void deciding_by_all_bits(void **state)
 	/* mov (%rdi),%ecx; mov %ecx,8(%rsp): it may be loaded from there; and code that is cut off */
 	assert_true(BITS("\x8b\x0f\x89\x4c\x24\x08" RET) == UINT64_MAX);
 	assert_true(BITS("\x8b\x0f\xf6\xc1\x04") == UINT64_MAX);
+	/* movzbl (%rdi),%eax; test $0x80,%al; jne +0; and $7,%eax; cmpb $0,tab(%rax); je +0; xor %eax,%eax; ret: an index */
+	assert_int_equal(BITS("\x0f\xb6\x07\xa8\x80\x75\x00\x83\xe0\x07\x80\xb8\0\x10\0\0\0\x74\x00\x31\xc0" RET), 0x87);
+	/* mov (%rdi),%ebx; test $8,%bl; jne +0; and $7,%ebx; jmp *tab(,%rbx,8) */
+	assert_int_equal(BITS("\x8b\x1f\xf6\xc3\x08\x75\x00\x83\xe3\x07\xff\x24\xdd\0\x10\0\0"), 0xf);
+	/* mov (%rdi),%ecx; test $4,%dl; jne +0; jrcxz +0; ret */
+	assert_int_equal(BITS("\x8b\x0f\xf6\xc2\x04\x75\x00\xe3\x00" RET), 0xffffffff);
+	/* L: mov (%rdi),%eax; test $1,%al; jne out; test $4,%dl; jne out; mov %eax,%edx; jmp L; out: xor %eax,%eax; ret */
+	assert_int_equal(BITS("\x8b\x07\xa8\x01\x75\x09\xf6\xc2\x04\x75\x04\x89\xc2\xeb\xf1\x31\xc0" RET), 5);
+	/* mov (%rdi),%edx; bt $37,%edx; jae +0; xor %edx,%edx; ret: the number of the bit is taken modulo 32 */
+	assert_int_equal(BITS("\x8b\x17\x0f\xba\xe2\x25\x73\x00\x31\xd2" RET), 0x20);
 	/* cmpl $3,(%rdi); je */
 	assert_true(BITS("\x83\x3f\x03\x74\x00" RET) == UINT64_MAX);
 }
