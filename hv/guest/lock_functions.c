@@ -184,6 +184,8 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 		f->off |= LOCK_NO_IRQ | LOCK_NO_SOFTIRQ;
 	} else if (strcmp(word, "no-softirq") == 0) {
 		f->off |= LOCK_NO_SOFTIRQ;
+	} else if (f->op != LOCK_GIVE && f->kind == LOCK_SEMAPHORE && strcmp(word, "exclusive") == 0) {
+		f->exclusive = true;
 	} else if (f->op == LOCK_GIVE && strcmp(word, "at-return") == 0) {
 		f->at_return = true;
 	} else if ((f->op == LOCK_TAKE || f->op == LOCK_TRY) && strncmp(word, "given-by:", 9) == 0) {

@@ -72,6 +72,8 @@ struct lock_function {
 	uint8_t off;
 	/* The function is for the reader's side of the lock. */
 	bool shared;
+	/* LOCK_TAKE and LOCK_TRY: although the lock's kind is LOCK_SEMAPHORE, only one context holds it at a time. */
+	bool exclusive;
 	/* LOCK_ACQUIRE only: the result says whether the object was acquired, as `nonzero` describes. */
 	bool tested;
 	/* LOCK_ACQUIRE only: the kernel does not begin the object's callback until the object is released again. */

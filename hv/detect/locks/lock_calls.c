@@ -96,22 +96,21 @@ static void nest(struct locks *l, unsigned cpu, const struct guest_context *cont
 	}
 }
 
-/* Returns whether several contexts can hold the lock at once. */
-static bool overlaps(const struct held_lock *lock)
+/* Returns whether several contexts can hold the lock at once that the function takes. */
+static bool overlaps(const struct lock_function *function)
 {
-	return lock->shared || lock->kind == LOCK_SEMAPHORE;
+	return function->shared || (function->kind == LOCK_SEMAPHORE && !function->exclusive);
 }
 
-/* The context takes this lock, in the lock moment `number`: a critical section begins. */
+/* The context takes a lock by this call: a critical section begins. */
 static void begin_section(struct locks *l, const struct lock_who *who, const struct x86_regs *regs,
-			  const struct held_lock *lock, uint64_t number)
+			  const struct section_call *call)
 {
-	const struct section_call call = {lock->gva, lock->taken_at, number, overlaps(lock)};
 	struct call_chain chain;
 
-	locks_call_chain(l, lock->taken_at, regs->gpr[X86_RSP], &chain);
-	sections_take(&l->sections, who, &call, &chain);
-	fates_take(&l->fates, who, &call, l->sections.made, l->sections.made_count);
+	locks_call_chain(l, call->taken_at, regs->gpr[X86_RSP], &chain);
+	sections_take(&l->sections, who, call, &chain);
+	fates_take(&l->fates, who, call, l->sections.made, l->sections.made_count);
 }
 
 /*
@@ -119,15 +118,17 @@ static void begin_section(struct locks *l, const struct lock_who *who, const str
  * only when its result is seen (tried()).
  */
 static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-			   enum lock_op op, const struct held_lock *lock)
+			   const struct lock_function *function, const struct held_lock *lock)
 {
+	const struct section_call call = {lock->gva, lock->taken_at, l->number, overlaps(function)};
+	enum lock_op op = function->op;
 	struct lock_who who;
 
 	if (!context->known)
 		return;
 	who = lock_who_is(cpu, context);
 	if (op == LOCK_TAKE) {
-		begin_section(l, &who, regs, lock, l->number);
+		begin_section(l, &who, regs, &call);
 		nest(l, cpu, context, &who, lock->gva);
 	} else if (op == LOCK_GIVE) {
 		fates_give(&l->fates, &who, lock->gva);
@@ -148,6 +149,7 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	const struct lock_context *own;
 	unsigned last;
 	struct lock_who who;
+	struct section_call call = {.taken_at = taken_at, .shared = overlaps(f->function)};
 
 	lock_sets_tried(&l->sets, cpu, context, taken_at, taken, !f->given_unseen);
 	own = lock_sets_find(&l->sets, cpu, context);
@@ -155,7 +157,9 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	if (!taken || !context->known || !last-- || own->set.held[last].taken_at != taken_at || own->set.held[last].maybe)
 		return;
 	who = lock_who_is(cpu, context);
-	begin_section(l, &who, regs, &own->set.held[last], own->taken[last]);
+	call.gva = own->set.held[last].gva;
+	call.number = own->taken[last];
+	begin_section(l, &who, regs, &call);
 }
 
 /*
@@ -186,7 +190,7 @@ static void given(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	lock_seen(l, cpu, &context);
 	l->number++;
 	add_event(l, cpu, &context, LOCK_GIVE, &lock);
-	follow_section(l, cpu, regs, &context, LOCK_GIVE, &lock);
+	follow_section(l, cpu, regs, &context, function, &lock);
 }
 
 /* A call has returned the object at `gva`, or an error. `also_at`: of struct known_lock_function. */
@@ -271,7 +275,7 @@ static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs 
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
 		return;
 	}
-	follow_section(l, cpu, regs, context, function->op, &lock);
+	follow_section(l, cpu, regs, context, function, &lock);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_TAKE, &lock, lock_argument_register(function, regs));
 		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)

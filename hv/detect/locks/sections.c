@@ -137,6 +137,32 @@ void sections_jump(struct sections *s, const struct lock_who *who, uint64_t pc, 
 		a->jumped = target;
 }
 
+static bool is_open(const struct section_activation *a, const struct section_step *step)
+{
+	(void)a;
+	return !step->given;
+}
+
+static bool is_called(const struct section_activation *a, const struct section_step *step)
+{
+	return step->function != a->start;
+}
+
+/* Forget the activation's sections of this lock: those for which `which` returns true, or, if it is NULL, all. */
+static void forget_steps(struct section_activation *a, uint64_t gva,
+			 bool (*which)(const struct section_activation *a, const struct section_step *step))
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < a->count; i++) {
+		if (a->steps[i].gva != gva || (which && !which(a, &a->steps[i])))
+			a->steps[kept++] = a->steps[i];
+		else
+			a->called -= is_called(a, &a->steps[i]);
+	}
+	a->count = kept;
+}
+
 /* ---- the sections of a lock ---- */
 
 static size_t lock_index(uint64_t gva)
@@ -177,6 +203,22 @@ static void lock_changed(struct sections *s, const struct lock_who *who, const s
 
 		if (step->taken && !step->given && lock_who_same(&l->latest[i].who, who))
 			update(step, now);
+	}
+}
+
+/* The context takes the lock, which it cannot hold yet: forget its sections of the lock whose ends were missed. */
+static void forget_open(struct sections *s, const struct lock_who *who, uint64_t gva)
+{
+	struct section_bucket *b = bucket_of(s, who);
+	struct section_lock *l = lock_at(s, gva);
+
+	for (unsigned i = 0; i < SECTION_BUCKET_SIZE; i++) {
+		if (b->activations[i].start && lock_who_same(&b->activations[i].who, who))
+			forget_steps(&b->activations[i], gva, is_open);
+	}
+	for (unsigned i = 0; l->gva == gva && i < SECTION_LATEST_MAX; i++) {
+		if (!l->latest[i].step.given && lock_who_same(&l->latest[i].who, who))
+			l->latest[i].step.taken = 0;
 	}
 }
 
@@ -289,13 +331,14 @@ static void came_between(struct section_pair *pair, uint64_t taken_at, bool by_h
 /*
  * Returns whether the lock's remembered section number `i` belongs to another context than `who`, came after the section
  * `first` of `who`, and has ended. It came after `first` if its call asked for the lock when `first` was over. A call that
- * asked for the lock of `first` earlier had to wait until `first` was over, if one of the two sections keeps the other one
- * away. Then the call that released the lock shows the order.
+ * asked for the lock of `first` earlier, but after `who`, had to wait until `first` was over, if one of the two sections keeps
+ * the other one away. Then the call that released the lock shows the order. (If it had asked before `who`, it may have had the
+ * lock before, and released and taken it again inside of a call such as __cond_resched_lock().)
  */
 static bool is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, const struct section_step *first)
 {
 	const struct section_step *step = &l->latest[i].step;
-	bool waits = l->gva == first->gva && !(step->shared && first->shared);
+	bool waits = l->gva == first->gva && !(step->shared && first->shared) && step->taken > first->taken;
 
 	return (step->taken > first->given || (waits && step->left > first->given)) && step->given &&
 	       !lock_who_same(&l->latest[i].who, who);
@@ -337,25 +380,6 @@ static bool made_latest(const struct section_activation *a, uint64_t gva, uint64
 	return false;
 }
 
-/*
- * Forget the activation's sections of this lock, since the activation's loop begins anew. With `called`, forget only the
- * sections in functions that it called.
- */
-static void forget(struct section_activation *a, uint64_t gva, bool called)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < a->count; i++) {
-		bool own = a->steps[i].function == a->start;
-
-		if (a->steps[i].gva != gva || (called && own))
-			a->steps[kept++] = a->steps[i];
-		else
-			a->called -= !own;
-	}
-	a->count = kept;
-}
-
 static void add_step(struct section_activation *a, const struct section_step *step, bool in_row)
 {
 	bool called = step->function != a->start;
@@ -382,7 +406,7 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 
 	for (unsigned i = 0; i < a->count; i++) {
 		if (a->steps[i].gva == second->gva && a->steps[i].taken_at == second->taken_at) {
-			forget(a, second->gva, second->function != a->start);
+			forget_steps(a, second->gva, second->function != a->start ? is_called : NULL);
 			break;
 		}
 	}
@@ -591,6 +615,8 @@ void sections_take(struct sections *s, const struct lock_who *who, const struct 
 	struct section_activation *a = f ? find(s, who, f->start) : NULL;
 
 	s->made_count = 0;
+	if (!call->shared)
+		forget_open(s, who, call->gva);
 	if (a)
 		pair_up(s, a, &step);
 	for (unsigned i = 0; i < chain->count; i++) {

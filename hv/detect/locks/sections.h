@@ -44,7 +44,7 @@
  */
 #define SECTION_WITH_MAX 2u
 /* Pairs that one section may complete: with each earlier section of the activation, and of its callers' activations. */
-#define SECTION_MADE_MAX (2 * (SECTION_STEPS_MAX + SECTION_CALLED_MAX))
+#define SECTION_MADE_MAX ((1 + CALLERS_MAX) * (SECTION_STEPS_MAX + SECTION_CALLED_MAX))
 /* Sections that are remembered per lock. */
 #define SECTION_LATEST_MAX 8u
 

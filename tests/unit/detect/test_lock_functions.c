@@ -247,6 +247,8 @@ static const struct {
 	{"give spin code:000102030405060708090a0b0c0d0e0f10 arg0", "1 to 16 bytes"},
 	{"give spin f arg0 given-by:g", "given-by:g"},
 	{"take spin f arg0 at-return", "at-return"},
+	{"take spin f arg0 exclusive", "exclusive"},
+	{"give semaphore f arg0 exclusive", "exclusive"},
 	{"give spin code:c60700 arg0 at-return", "at-return"},
 	{"try spin f arg0", "nonzero"},
 	{"take spin f arg0 shared shared shared shared shared", "too many"},

@@ -227,6 +227,39 @@ static void a_section_that_may_have_come_before_does_not_count(void **state)
 	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 0);
 }
 
+/* It asked before the first section: it may have had the lock, and released and taken it again in a call without a hook. */
+static void a_section_that_asked_before_the_first_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+
+	take(f, &other, LOCK, ELSEWHERE);
+	section(f, &one, LOCK, FIRST);
+	give(f, &other, LOCK);
+	section(f, &one, LOCK, SECOND);
+	assert_int_equal(pair(f, FIRST, SECOND)->count, 1);
+	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 0);
+}
+
+/* A context that takes the lock again has released it before: when, no hook saw. */
+static void a_section_without_an_end_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+
+	sections_at(&f->s, &one, FIRST, RSP);
+	take(f, &one, LOCK, FIRST);
+	take(f, &other, LOCK, ELSEWHERE);
+	give(f, &one, LOCK);
+	section(f, &other, LOCK, ELSEWHERE + 8);
+	section(f, &one, LOCK, SECOND);
+	assert_int_equal(pair(f, FIRST, SECOND)->between[0].taken_at, ELSEWHERE + 8);
+	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 1);
+	assert_int_equal(pair(f, FIRST, SECOND)->between[1].count, 0);
+	/* The first section's own end was not seen. */
+	take(f, &one, LOCK, FIRST);
+	section(f, &one, LOCK, SECOND);
+	assert_int_equal(pair(f, FIRST, SECOND)->count, 1);
+}
+
 /* A section that has not ended when the context asks for the second lock may come after it. */
 static void only_whole_sections_are_in_between(void **state)
 {
@@ -742,6 +775,8 @@ int main(void)
 		T(a_section_in_between_is_seen),
 		T(a_section_that_waits_is_in_between),
 		T(a_section_that_may_have_come_before_does_not_count),
+		T(a_section_that_asked_before_the_first_does_not_count),
+		T(a_section_without_an_end_does_not_count),
 		T(only_whole_sections_are_in_between),
 		T(a_wait_in_between_is_counted),
 		T(a_hole_ends_what_is_in_progress),
