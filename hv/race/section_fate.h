@@ -18,7 +18,7 @@ struct section_fate {
 	uint64_t pc;
 	/*
 	 * GVAs of the calls that take the locks of the access's section and of the next section. `second` is 0 if only the
-	 * access's own section is followed: then the counts below `own` are 0.
+	 * access's own section is followed: then `moved` and `acted` are 0.
 	 */
 	uint64_t first, second;
 	/* Number of cases that were followed to the end of the last section. */

@@ -48,7 +48,8 @@ enum atomicity_told {
 	/* the sections are in two functions, and nothing says that the second section depends on what the first found */
 	ATOMICITY_OWN_STEPS,
 	ATOMICITY_OBJECTS, /* the sections are in a loop over several objects, so they may access different objects */
-	/* in the cases that were followed, the second section never changed the datum that the first one had checked */
+	/* in the cases that were followed, the second section seldom or never changed the datum that the first one had checked
+	 */
 	ATOMICITY_ELSEWHERE,
 	/* in the cases that were followed, others never changed the bits that the first section had checked */
 	ATOMICITY_UNCHANGED,
@@ -121,6 +122,8 @@ struct suspicion {
 	 * kinds, and in a suspicion that was read from a report.
 	 */
 	uint64_t calls[2], between_call;
+	/* ATOMICITY: the bits that the first section checks were seen to have changed before the second section. */
+	bool moved;
 	/*
 	 * UNPROTECTED: the datum was accessed `total` times since publication, from all sites, and the lock was held in `held`
 	 * of these accesses. INTERRUPT: contexts that the interrupt can interrupt took the lock `total` times, and the

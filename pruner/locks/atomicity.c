@@ -160,7 +160,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 	const struct section_replay *replay = atomicity_replay(c);
 	const struct section_fate *fate =
 		section_fate_find(j->p->fates, j->p->fate_count, a->pc, c->sections->first, c->sections->second);
-	bool moved = fate && fate->moved;
+	bool moved = fate && fate->moved_bits & atomicity_checked_bits(c->first);
 
 	f.weight += section_verdict(replay) == SECTION_VERDICT_CONFIRMED ? 4 : 0;
 
@@ -171,6 +171,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .lock = c->first->lock,
 				 .calls = {c->sections->first, c->sections->second},
 				 .between_call = c->between->taken_at,
+				 .moved = moved,
 				 .second_lock = c->second->lock,
 				 .caller = c->sections->caller ? c->sections->caller_name + 1 : 0,
 				 .held = seen ? seen->count : 0,

@@ -119,8 +119,30 @@ static bool accesses_others(const struct protection *p, const struct prot_use *o
 	return false;
 }
 
+bool atomicity_several(const struct atomicity_case *c)
+{
+	return accesses_others(c->group->p, c->first) || accesses_others(c->group->p, c->second);
+}
+
 bool atomicity_several_objects(const struct atomicity_case *c)
 {
-	return 2 * c->sections->in_row > c->sections->count &&
-	       (accesses_others(c->group->p, c->first) || accesses_others(c->group->p, c->second));
+	return 2 * c->sections->in_row > c->sections->count && atomicity_several(c);
+}
+
+bool atomicity_reads_first(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *write)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = &g->p->uses[g->uses[i]];
+		const struct prot_access *a = &g->p->accesses[use->access];
+
+		if (a->rw & INSN_READ && a->pc <= write->pc && use->taken_at == taken_at && protect_same_datum(a, write) &&
+		    protect_overlap(a, write))
+			return true;
+	}
+	return false;
+}
+
+uint64_t atomicity_checked_bits(const struct prot_use *first)
+{
+	return first->bits ? first->bits : UINT64_MAX;
 }

@@ -88,6 +88,18 @@ bool atomicity_sets_both(const struct protection *p, uint64_t taken_at, const st
  */
 bool atomicity_several_objects(const struct atomicity_case *c);
 
+/* Returns whether one instruction of the two sections accesses several objects under a lock that is in none of them. */
+bool atomicity_several(const struct atomicity_case *c);
+
+/*
+ * Returns whether the section reads the datum before `write`, or in the same instruction. The written value then comes from a
+ * value that was read in this section.
+ */
+bool atomicity_reads_first(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *write);
+
+/* Returns the bits of the datum by which the code decides, or all bits if it does not decide. */
+uint64_t atomicity_checked_bits(const struct prot_use *first);
+
 /* ---- atomicity_fate.c ---- */
 
 /*

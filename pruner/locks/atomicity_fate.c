@@ -9,18 +9,12 @@
 /* Judge by a fate only if it was seen in at least this many cases. */
 #define CASES_ENOUGH 16u
 /*
- * The second section acts on the datum that the first one has checked if it changes this datum in at least a quarter of the
- * cases. In faulty code it was seen to do so in nearly all cases. In code that checks each of several objects, and then changes
- * one of them, it does so in few cases. Cases in which the datum changed in between are left out: the second section may then
- * store the value that the datum has.
+ * If one instruction accesses several objects under the lock, the second section acts on the datum that the first one has
+ * checked if it changes this datum in at least a quarter of the cases. In faulty code it was seen to do so in nearly all cases.
+ * In code that checks each of several objects, and then changes one of them, it does so in few cases. Cases in which the datum
+ * changed in between are left out: the second section may then store the value that the datum has.
  */
 #define ACTS_PART 4u
-
-/* Returns the bits of the first section's datum by which it decides. */
-static uint64_t checked_bits(const struct atomicity_case *c)
-{
-	return c->first->bits ? c->first->bits : UINT64_MAX;
-}
 
 /*
  * Returns the bits of the first section's datum that these bits of another access's datum are. Both are in one aligned word of
@@ -34,14 +28,23 @@ static uint64_t as_first(const struct prot_access *first, const struct prot_acce
 	return (bits << from) >> to & own;
 }
 
-/* Returns whether the section in between was seen to leave the bits alone that the first section checks. */
+/* Returns whether the second section stores a value without reading the datum: then it undoes any change in between. */
+static bool overwrites(const struct atomicity_case *c)
+{
+	const struct prot_access *second = &c->group->p->accesses[c->second->access];
+
+	return second->rw & INSN_WRITE && !atomicity_reads_first(c->group, c->sections->second, second);
+}
+
+/* Returns whether the section in between was seen to leave the bits alone on which the two sections depend. */
 static bool leaves_alone(const struct atomicity_case *c)
 {
+	uint64_t bits = overwrites(c) ? UINT64_MAX : atomicity_checked_bits(c->first);
 	const struct protection *p = c->group->p;
 	const struct prot_access *first = &p->accesses[c->first->access], *between = &p->accesses[c->between->access];
 	const struct section_fate *f = section_fate_find(p->fates, p->fate_count, between->pc, c->between->taken_at, 0);
 
-	return f && f->seen >= CASES_ENOUGH && !(as_first(first, between, f->own_bits) & checked_bits(c));
+	return f && f->seen >= CASES_ENOUGH && !(as_first(first, between, f->own_bits) & bits);
 }
 
 int atomicity_tell_fate(const struct atomicity_case *c)
@@ -57,7 +60,7 @@ int atomicity_tell_fate(const struct atomicity_case *c)
 		return ATOMICITY_TOLD;
 	if (2 * f->own > f->seen)
 		return -1;
-	if (second->rw & INSN_WRITE && ACTS_PART * f->acted < f->seen - f->moved)
+	if (second->rw & INSN_WRITE && (!f->acted || (ACTS_PART * f->acted < f->seen - f->moved && atomicity_several(c))))
 		return ATOMICITY_ELSEWHERE;
 	return ATOMICITY_TOLD;
 }

@@ -108,22 +108,6 @@ static bool section_writes(const struct atomicity_group *g, uint64_t taken_at, c
 	return false;
 }
 
-/*
- * Returns whether the section reads the datum before `write`, or in the same instruction. The written value then comes from a
- * value that was read in this section.
- */
-static bool reads_first(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *write)
-{
-	for (uint32_t i = 0; i < g->count; i++) {
-		const struct prot_use *use = atomicity_use(g, i);
-		const struct prot_access *a = atomicity_access(g, use);
-
-		if (reads(a) && a->pc <= write->pc && atomicity_in(g, use, taken_at, write))
-			return true;
-	}
-	return false;
-}
-
 /* Returns whether the section writes the datum after this access: then the access is not the section's last one. */
 static bool writes_later(const struct atomicity_group *g, const struct prot_use *first)
 {
@@ -212,7 +196,7 @@ static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pat
 
 	if (decides(g, c->sections->second, second, c))
 		return ATOMICITY_CHECKED_AGAIN;
-	if (!first_decides && writes(second) && reads_first(g, c->sections->second, second))
+	if (!first_decides && writes(second) && atomicity_reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
 	if (!first_decides && !writes(second))
 		return ATOMICITY_SNAPSHOT;
@@ -233,7 +217,7 @@ static int tell_read_back(const struct atomicity_case *c, enum atomicity_pattern
 
 	if (checks(g, c->sections->second, first))
 		return ATOMICITY_CHECKED_AGAIN;
-	if (reads_first(g, c->sections->first, first) && reads_first(g, c->between->taken_at, between))
+	if (atomicity_reads_first(g, c->sections->first, first) && atomicity_reads_first(g, c->between->taken_at, between))
 		return ATOMICITY_COUNTER;
 	/* The second section reads the datum and stores it again, as for the flags in a word. */
 	if (writes_later(g, c->second))
@@ -253,7 +237,7 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 
 	if (checks(g, c->between->taken_at, first))
 		return ATOMICITY_STATE;
-	if (reads_first(g, c->sections->first, first) && reads_first(g, c->sections->second, second))
+	if (atomicity_reads_first(g, c->sections->first, first) && atomicity_reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
 	/* The section in between reads the datum and stores it again, as for the links of a list or with an or. */
 	if (writes(atomicity_access(g, c->between)) || writes_later(g, c->between))

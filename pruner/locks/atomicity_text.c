@@ -36,7 +36,7 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_OWN_STEPS] =
 		"the sections are steps of two functions, and their caller decides nothing by the result of the first one",
 	[ATOMICITY_OBJECTS] = "loops access several objects, and nothing says that both sections access the same one",
-	[ATOMICITY_ELSEWHERE] = "the second section was not seen to change the datum that the first one had checked",
+	[ATOMICITY_ELSEWHERE] = "the second section changes other data: the checked datum in few cases or in none",
 	[ATOMICITY_UNCHANGED] = "others were not seen to change the bits that the first section checks",
 	[ATOMICITY_ORDERED] = "the function waits for a hand-over between its sections",
 	[ATOMICITY_NEVER] = "no section of the other function ever came in between",
@@ -149,7 +149,7 @@ static void add_fate(struct sentence *t, const struct protection *p, const struc
 	const struct section_fate *f =
 		section_fate_find(p->fates, p->fate_count, p->accesses[s->side[0]].pc, s->calls[0], s->calls[1]);
 
-	if (f && f->moved)
+	if (f && s->moved)
 		add(t, "; the run read the datum again in %" PRIu64 " cases, and it had changed in between in %" PRIu64,
 		    f->seen, f->moved);
 }

@@ -5,6 +5,7 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/arm.h"
+#include "hv/detect/steer/pool.h"
 
 /* These sites may have up to a quarter of the requested hits/s. */
 #define RATE_SHARE 0.25
@@ -41,7 +42,8 @@ void fate_sites_step(struct detect *d, struct fate_sites *sites, uint64_t now)
 	if (!n)
 		return;
 	target_enter(d->target);
+	/* Other text may be at the address by now, if a module was unloaded. */
 	for (unsigned i = 0; i < n && sites->budget > 0; i++)
-		sites->budget -= arm_site(d, chosen[i], ARM_CHANCE) == ARMED;
+		sites->budget -= pool_has_site(d->sampler.pool, chosen[i]) && arm_site(d, chosen[i], ARM_CHANCE) == ARMED;
 	target_leave(d->target);
 }

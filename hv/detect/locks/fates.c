@@ -63,17 +63,18 @@ static void open_case(struct fates *f, unsigned fate, const struct lock_who *who
 		      uint64_t gva, uint32_t size)
 {
 	struct fate_case *c = NULL;
+	bool again = false;
 
-	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
-		struct fate_case *old = &f->cases[i];
-
-		if (old->stage && old->fate == fate && lock_who_same(&old->who, who))
-			c = old;
+	for (unsigned i = 0; !again && i < FATE_CASES_MAX; i++) {
+		c = &f->cases[i];
+		again = c->stage && c->fate == fate && lock_who_same(&c->who, who);
 	}
-	for (unsigned i = 0; !c && i < FATE_CASES_MAX; i++)
-		c = f->cases[i].stage ? NULL : &f->cases[i];
-	if (!c)
-		c = &f->cases[f->next++ % FATE_CASES_MAX];
+	for (unsigned i = 0; !again && i < FATE_CASES_MAX; i++) {
+		struct fate_case *other = &f->cases[i];
+
+		if (!c || !other->stage || (c->stage && other->taken < c->taken))
+			c = other;
+	}
 	*c = (struct fate_case){.stage = FATE_FIRST,
 				.fate = fate,
 				.who = *who,

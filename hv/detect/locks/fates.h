@@ -50,7 +50,6 @@ struct fates {
 	/* The text of list[i].pc was freed: do not arm the site. */
 	bool gone[SECTION_FATES_MAX];
 	struct fate_case cases[FATE_CASES_MAX];
-	unsigned next; /* the case that is overwritten next */
 	unsigned turn; /* the fate whose site is armed next (fates_site()) */
 };
 

@@ -232,9 +232,10 @@ static void follow_fate(struct locks *l, unsigned cpu, const struct guest_contex
 	for (unsigned i = 0; i < own->set.count; i++) {
 		const struct held_lock *held = &own->set.held[i];
 
-		fates_access(&l->fates, &who, pc,
-			     &(struct section_call){held->gva, held->taken_at, own->taken[i], held->shared}, datum->gva,
-			     datum->size);
+		if (!held->maybe)
+			fates_access(&l->fates, &who, pc,
+				     &(struct section_call){held->gva, held->taken_at, own->taken[i], held->shared}, datum->gva,
+				     datum->size);
 	}
 }
 

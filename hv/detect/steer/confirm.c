@@ -8,6 +8,7 @@
 #include "hv/detect/steer/arm.h"
 #include "hv/detect/steer/handover_order.h"
 #include "hv/detect/steer/lock_order.h"
+#include "hv/detect/steer/pool.h"
 
 #define TURN_NS 200000000u
 /* On a target where arming stops the whole guest, a turn lasts 1 s instead of 200 ms. */
@@ -359,5 +360,5 @@ void confirm_step(struct detect *d, uint64_t now)
 	refill(d, v, now);
 	n = choose(d, v, now, due);
 	for (unsigned i = 0; i < n && v->budget > 0; i++)
-		v->budget -= arm_site(d, due[i], ARM_CHANCE) == ARMED;
+		v->budget -= pool_has_site(d->sampler.pool, due[i]) && arm_site(d, due[i], ARM_CHANCE) == ARMED;
 }

@@ -326,9 +326,14 @@ static void read_fate(struct reading *g, const json_t *item)
 	f.seen = json_read_number(r, item, "seen", INT64_MAX);
 	f.own = json_read_number(r, item, "own", f.seen);
 	f.moved = json_read_number(r, item, "moved", f.seen);
-	f.acted = json_read_number(r, item, "acted", f.seen);
+	f.acted = json_read_number(r, item, "acted", f.seen - f.moved);
 	f.own_bits = json_read_hex(r, item, "own_bits");
 	f.moved_bits = json_read_hex(r, item, "moved_bits");
+	if (!r->failed && section_fate_find(g->fates, g->fate_count, f.pc, f.first, f.second)) {
+		err_set(g->err, EXIT_INPUT, "%s: it is there twice", g->what);
+		r->failed = true;
+		return;
+	}
 	g->fates[g->fate_count++] = f;
 }
 

@@ -224,8 +224,25 @@ static void tables_are_bounded(void **state)
 {
 	struct fixture *f = *state;
 
-	for (int64_t who = 1; who < 1000; who++)
-		check(f, &(struct lock_who){.who = who, .kind = GUEST_TASK});
+	uint64_t first[200];
+
+	/* One case ends, so its place is free, and then the oldest ones are dropped. */
+	for (int64_t who = 0; who < 200; who++) {
+		const struct lock_who task = {.who = who, .kind = GUEST_TASK};
+
+		first[who] = check(f, &task);
+		if (who == 1)
+			fates_object_ends(&f->f, DATUM, 8);
+	}
+	for (int64_t who = 0; who < 200; who++) {
+		const struct lock_who task = {.who = who, .kind = GUEST_TASK};
+		uint64_t seen = f->f.list[0].seen;
+
+		fates_give(&f->f, &task, LOCK);
+		enter(f, &task, first[who]);
+		fates_give(&f->f, &task, LOCK);
+		assert_int_equal(f->f.list[0].seen, seen + (who >= 200 - FATE_CASES_MAX));
+	}
 	for (uint64_t i = 0; i < 2 * SECTION_FATES_MAX; i++)
 		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND);
 	assert_int_equal(f->f.count, SECTION_FATES_MAX);

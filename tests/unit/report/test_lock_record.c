@@ -430,8 +430,23 @@ static void too_many_sections(json_t *locks)
 
 static void too_many_fates(json_t *locks)
 {
-	for (unsigned i = 0; i < SECTION_FATES_MAX; i++)
-		json_array_append(json_object_get(locks, "section_fates"), first_of(locks, "section_fates"));
+	for (unsigned i = 0; i < SECTION_FATES_MAX; i++) {
+		json_t *fate = json_deep_copy(first_of(locks, "section_fates"));
+
+		json_object_set_new(fate, "pc", json_sprintf("0x%x", i + 1));
+		json_array_append_new(json_object_get(locks, "section_fates"), fate);
+	}
+}
+
+static void fate_twice(json_t *locks)
+{
+	json_array_append(json_object_get(locks, "section_fates"), first_of(locks, "section_fates"));
+}
+
+/* It is 3 of the 20 cases, 4 of which changed in between. */
+static void acted_and_moved(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "section_fates"), "acted", json_integer(17));
 }
 
 static void fate_of_more_than_all(json_t *locks)
@@ -486,6 +501,8 @@ static void wrong_sections_are_errors(void **state)
 	refuse_steps(f, too_many_sections, "more of these");
 	refuse_steps(f, too_many_fates, "more of these");
 	refuse_steps(f, fate_of_more_than_all, "moved");
+	refuse_steps(f, fate_twice, "section fate 3: it is there twice");
+	refuse_steps(f, acted_and_moved, "acted");
 	refuse_steps(f, more_waits_than_cases, "waited");
 	refuse_steps(f, more_rows_than_cases, "in_row");
 	refuse_steps(f, reason_unknown, "reason");
