@@ -16,6 +16,7 @@
 #include "hv/detect/locks/lock_sets.h"
 #include "hv/detect/locks/lock_load.h"
 #include "hv/detect/locks/lock_ring.h"
+#include "hv/detect/locks/section_holds.h"
 #include "hv/detect/locks/sections.h"
 
 /* Maximum number of stacks that are copied in a burst (lock_moments.c). */

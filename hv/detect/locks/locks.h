@@ -18,6 +18,7 @@
 #include "hv/detect/locks/fates.h"
 #include "hv/detect/locks/lock_load.h"
 #include "hv/detect/locks/lock_ring.h"
+#include "hv/detect/locks/section_holds.h"
 #include "hv/detect/locks/sections.h"
 #include "symbols/tables/symtab.h"
 

@@ -7,12 +7,6 @@
 
 #include "hv/base/grow.h"
 
-/*
- * As long as a CPU was held fewer than 32 times between the sections of a pair, sections_gap() asks for a hold each time that
- * there is a reason. From 32 holds on, it does so only if the square of the number of holds is at most section_pair.count, the
- * number of times that the pair was seen. So holds become rare for a pair for which they were in vain.
- */
-#define HOLDS_ALWAYS 32u
 /* Locks are at least 4 bytes apart. The multiplier spreads addresses over the table (Knuth, TAOCP vol. 3, 6.4). */
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 #define LOCK_SHIFT 54u	 /* leaves the 10 bits of SECTION_LOCKS_MAX */
@@ -46,7 +40,7 @@ static size_t functions_up_to(const struct sections *s, uint64_t pc)
 	return from;
 }
 
-static const struct section_function *function_of(const struct sections *s, uint64_t pc)
+const struct section_function *sections_function(const struct sections *s, uint64_t pc)
 {
 	size_t n = functions_up_to(s, pc);
 
@@ -77,7 +71,7 @@ static struct section_bucket *bucket_of(struct sections *s, const struct lock_wh
 	return &s->buckets[((uint64_t)who->who * HASH_MULTIPLIER) >> BUCKET_SHIFT];
 }
 
-static struct section_activation *find(struct sections *s, const struct lock_who *who, uint64_t start)
+struct section_activation *sections_activation(struct sections *s, const struct lock_who *who, uint64_t start)
 {
 	struct section_bucket *b = bucket_of(s, who);
 
@@ -99,39 +93,35 @@ static struct section_activation *make(struct section_bucket *b)
 
 bool sections_begins_at(const struct sections *s, uint64_t pc)
 {
-	const struct section_function *f = function_of(s, pc);
+	const struct section_function *f = sections_function(s, pc);
 
 	return f && f->begin == pc;
 }
 
 void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t rsp)
 {
-	const struct section_function *f = function_of(s, pc);
+	const struct section_function *f = sections_function(s, pc);
 	struct section_activation *a;
 
 	if (!f || f->begin != pc)
 		return;
-	a = find(s, who, f->start);
+	a = sections_activation(s, who, f->start);
 	if (!a)
 		a = make(bucket_of(s, who));
 	*a = (struct section_activation){.who = *who, .start = f->start, .cfa = f->frame ? rsp + f->frame : 0};
 }
 
-/*
- * Returns the context's activation of the function frame->function. Returns NULL if there is none, or if `frame` is not the
- * frame of that activation: the CFAs differ, or frame->jumped is set and no hook saw the activation jump to that function.
- */
-static struct section_activation *find_caller(struct sections *s, const struct lock_who *who, const struct caller_frame *frame)
+struct section_activation *sections_of_caller(struct sections *s, const struct lock_who *who, const struct caller_frame *frame)
 {
-	struct section_activation *a = find(s, who, frame->function);
+	struct section_activation *a = sections_activation(s, who, frame->function);
 
 	return a && a->cfa == frame->cfa && (!frame->jumped || frame->jumped == a->jumped) ? a : NULL;
 }
 
 void sections_jump(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t target)
 {
-	const struct section_function *f = function_of(s, pc);
-	struct section_activation *a = f ? find(s, who, f->start) : NULL;
+	const struct section_function *f = sections_function(s, pc);
+	struct section_activation *a = f ? sections_activation(s, who, f->start) : NULL;
 
 	if (a)
 		a->jumped = target;
@@ -171,6 +161,11 @@ static size_t lock_index(uint64_t gva)
 }
 
 static struct section_lock *lock_at(struct sections *s, uint64_t gva)
+{
+	return &s->locks[lock_index(gva)];
+}
+
+const struct section_lock *sections_latest(const struct sections *s, uint64_t gva)
 {
 	return &s->locks[lock_index(gva)];
 }
@@ -248,12 +243,7 @@ void sections_nested(struct sections *s, const struct lock_who *who, uint64_t in
 	held_with(s, who, outer, inner);
 }
 
-/*
- * Returns whether the lock's remembered section number `i` was made under the lock `first`: `first` is the section's own lock,
- * or the context held `first`, too. If the first section of a pair has the lock `first`, only such a section counts as coming
- * between the sections of the pair.
- */
-static bool excludes(const struct section_lock *l, unsigned i, uint64_t first)
+bool sections_excludes(const struct section_lock *l, unsigned i, uint64_t first)
 {
 	bool both = l->gva == first;
 
@@ -268,7 +258,7 @@ static bool held_both(struct sections *s, const struct lock_who *who, uint64_t f
 	const struct section_lock *l = lock_at(s, second);
 
 	for (unsigned i = 0; l->gva == second && i < SECTION_LATEST_MAX; i++) {
-		if (excludes(l, i, first) && !lock_who_same(&l->latest[i].who, who))
+		if (sections_excludes(l, i, first) && !lock_who_same(&l->latest[i].who, who))
 			return true;
 	}
 	return false;
@@ -276,7 +266,7 @@ static bool held_both(struct sections *s, const struct lock_who *who, uint64_t f
 
 /* ---- pairs ---- */
 
-static struct section_pair *find_pair(struct sections *s, uint64_t first, uint64_t second)
+struct section_pair *sections_pair(struct sections *s, uint64_t first, uint64_t second)
 {
 	for (unsigned i = 0; i < s->pair_count; i++) {
 		if (s->pairs[i].first == first && s->pairs[i].second == second)
@@ -301,7 +291,7 @@ static struct section_pair *pair_of(struct sections *s, const struct section_ste
 		.caller_decides = first->function == start || first->decides,
 		.two_locks = first->gva != second->gva,
 	};
-	struct section_pair *pair = find_pair(s, made.first, made.second);
+	struct section_pair *pair = sections_pair(s, made.first, made.second);
 
 	if (!pair) {
 		if (s->pair_count == SECTION_PAIRS_MAX)
@@ -328,14 +318,7 @@ static void came_between(struct section_pair *pair, uint64_t taken_at, bool by_h
 	}
 }
 
-/*
- * Returns whether the lock's remembered section number `i` belongs to another context than `who`, came after the section
- * `first` of `who`, and has ended. It came after `first` if its call asked for the lock when `first` was over. A call that
- * asked for the lock of `first` earlier, but after `who`, had to wait until `first` was over, if one of the two sections keeps
- * the other one away. Then the call that released the lock shows the order. (If it had asked before `who`, it may have had the
- * lock before, and released and taken it again inside of a call such as __cond_resched_lock().)
- */
-static bool is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, const struct section_step *first)
+bool sections_is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, const struct section_step *first)
 {
 	const struct section_step *step = &l->latest[i].step;
 	bool waits = l->gva == first->gva && !(step->shared && first->shared) && step->taken > first->taken;
@@ -359,7 +342,7 @@ static void count_between(struct sections *s, const struct section_activation *a
 		const struct section_step *step = &l->latest[i].step;
 		unsigned k = 0;
 
-		if (!is_between(l, i, &a->who, first) || !excludes(l, i, first->gva))
+		if (!sections_is_between(l, i, &a->who, first) || !sections_excludes(l, i, first->gva))
 			continue;
 		while (k < n && seen[k] != step->taken_at)
 			k++;
@@ -431,188 +414,18 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 	add_step(a, second, in_row);
 }
 
-/* ---- holding a CPU between two sections ---- */
-
-/*
- * The call at `taken_at` is about to take the lock `gva`, and so to begin a section. Returns the latest earlier section of the
- * activation that is the first section of a known pair with this call as its second. A section of the lock `gva` is preferred
- * to a section of another lock. Returns NULL if there is none, or if a section of the lock `gva` has not ended. Also returns
- * NULL if the call took the lock in this activation before: then the activation is in a loop.
- */
-static const struct section_step *latest_step(struct sections *s, const struct section_activation *a, uint64_t gva,
-					      uint64_t taken_at)
-{
-	const struct section_step *latest = NULL;
-
-	for (unsigned i = 0; i < a->count; i++) {
-		const struct section_step *step = &a->steps[i];
-		const struct section_pair *pair = find_pair(s, step->taken_at, taken_at);
-
-		if (step->gva == gva && (step->taken_at == taken_at || !step->given))
-			return NULL;
-		if (!pair || (pair->caller && pair->caller != a->start) || !step->given)
-			continue;
-		if (step->gva == gva || !latest || latest->gva != gva)
-			latest = step;
-	}
-	return latest;
-}
-
-/*
- * Returns whether the section that the call at `taken_at` begins was never seen between the pair's sections, and the pair has
- * room to record it.
- */
-static bool is_news(const struct section_pair *pair, uint64_t taken_at)
-{
-	bool room = false;
-
-	for (unsigned i = 0; i < SECTION_BETWEEN_MAX; i++) {
-		if (pair->between[i].count && pair->between[i].taken_at == taken_at)
-			return false;
-		room |= !pair->between[i].count;
-	}
-	return room;
-}
-
-bool sections_is_second(const struct sections *s, uint64_t taken_at)
-{
-	for (unsigned i = 0; i < s->pair_count; i++) {
-		if (s->pairs[i].second == taken_at)
-			return true;
-	}
-	return false;
-}
-
-/* Does what sections_gap() does, for one activation. */
-static bool gap_in(struct sections *s, const struct section_activation *a, uint64_t gva, uint64_t taken_at,
-		   struct section_gap *out)
-{
-	const struct section_step *first = latest_step(s, a, gva, taken_at);
-	const struct section_pair *pair = first ? find_pair(s, first->taken_at, taken_at) : NULL;
-	const struct section_lock *l = lock_at(s, gva);
-
-	if (!pair || l->gva != gva || (pair->holds >= HOLDS_ALWAYS && pair->holds * pair->holds > pair->count))
-		return false;
-	for (unsigned i = 0; i < SECTION_LATEST_MAX; i++) {
-		if (!excludes(l, i, first->gva) || lock_who_same(&l->latest[i].who, &a->who) ||
-		    !is_news(pair, l->latest[i].step.taken_at))
-			continue;
-		*out = (struct section_gap){.who = a->who, .start = a->start, .gva = gva, .second = taken_at, .first = *first};
-		return !sections_gap_met(s, out);
-	}
-	return false;
-}
-
-bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at,
-		  const struct call_chain *chain, struct section_gap *out)
-{
-	const struct section_function *f = function_of(s, taken_at);
-	const struct section_activation *list[1 + CALLERS_MAX];
-	unsigned n = 0;
-
-	list[n] = f ? find(s, who, f->start) : NULL;
-	n += list[n] != NULL;
-	for (unsigned i = 0; i < chain->count; i++) {
-		list[n] = find_caller(s, who, &chain->frames[i]);
-		n += list[n] != NULL;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (list[i]->held_at == taken_at)
-			return false;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (gap_in(s, list[i], gva, taken_at, out))
-			return true;
-	}
-	return false;
-}
-
-/* ---- holding a CPU before the first of two sections ---- */
-
-bool sections_is_first(const struct sections *s, uint64_t taken_at)
-{
-	for (unsigned i = 0; i < s->pair_count; i++) {
-		if (s->pairs[i].first == taken_at)
-			return true;
-	}
-	return false;
-}
-
-/* Returns whether the function whose activations make the pair's sections is in progress. */
-static bool is_in_progress(const struct section_pair *pair, const struct call_chain *chain)
-{
-	bool found = !pair->caller || chain->function == pair->caller;
-
-	for (unsigned i = 0; i < chain->count; i++)
-		found |= chain->frames[i].function == pair->caller;
-	return found;
-}
-
-const struct section_pair *sections_find(const struct sections *s, uint64_t first, uint64_t between,
-					 const struct call_chain *chain, section_wanted *wanted, void *ctx)
-{
-	for (unsigned i = 0; i < s->pair_count; i++) {
-		const struct section_pair *pair = &s->pairs[i];
-
-		if (pair->first == first && is_in_progress(pair, chain) && wanted(ctx, first, pair->second, between))
-			return pair;
-	}
-	return NULL;
-}
-
-bool sections_worth(const struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t first,
-		    const struct call_chain *chain, section_wanted *wanted, void *ctx)
-{
-	const struct section_lock *l = &s->locks[lock_index(gva)];
-
-	for (unsigned i = 0; l->gva == gva && i < SECTION_LATEST_MAX; i++) {
-		const struct section_step *step = &l->latest[i].step;
-		const struct section_pair *pair;
-
-		if (!step->taken || lock_who_same(&l->latest[i].who, who))
-			continue;
-		pair = sections_find(s, first, step->taken_at, chain, wanted, ctx);
-		if (pair && (!pair->two_locks || l->latest[i].with[0]))
-			return true;
-	}
-	return false;
-}
-
-void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t number)
-{
-	struct section_activation *a = find(s, &gap->who, gap->start);
-	struct section_pair *pair = find_pair(s, gap->first.taken_at, gap->second);
-
-	if (!a || !pair)
-		return;
-	a->held_at = gap->second;
-	a->held_from = number;
-	pair->holds++;
-}
-
-bool sections_gap_met(struct sections *s, const struct section_gap *gap)
-{
-	const struct section_pair *pair = find_pair(s, gap->first.taken_at, gap->second);
-	const struct section_lock *l = lock_at(s, gap->gva);
-
-	for (unsigned i = 0; pair && l->gva == gap->gva && i < SECTION_LATEST_MAX; i++) {
-		if (is_between(l, i, &gap->who, &gap->first) && excludes(l, i, gap->first.gva) &&
-		    is_news(pair, l->latest[i].step.taken_at))
-			return true;
-	}
-	return false;
-}
+/* ---- lock operations ---- */
 
 void sections_take(struct sections *s, const struct lock_who *who, const struct section_call *call,
 		   const struct call_chain *chain)
 {
-	const struct section_function *f = function_of(s, call->taken_at);
+	const struct section_function *f = sections_function(s, call->taken_at);
 	struct section_step step = {.gva = call->gva,
 				    .taken_at = call->taken_at,
 				    .taken = call->number,
 				    .function = f ? f->start : chain->function,
 				    .shared = call->shared};
-	struct section_activation *a = f ? find(s, who, f->start) : NULL;
+	struct section_activation *a = f ? sections_activation(s, who, f->start) : NULL;
 
 	s->made_count = 0;
 	if (!call->shared)
@@ -620,7 +433,7 @@ void sections_take(struct sections *s, const struct lock_who *who, const struct 
 	if (a)
 		pair_up(s, a, &step);
 	for (unsigned i = 0; i < chain->count; i++) {
-		a = find_caller(s, who, &chain->frames[i]);
+		a = sections_of_caller(s, who, &chain->frames[i]);
 		step.decides = chain->frames[i].decides;
 		if (a && a->start != step.function)
 			pair_up(s, a, &step);

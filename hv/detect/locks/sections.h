@@ -100,18 +100,6 @@ struct section_activation {
 	unsigned count, called; /* `called`: how many of the `count` steps were made in called functions */
 };
 
-/*
- * A context that has ended its first section of a lock, and is about to take the lock for the second one. Its CPU may be held
- * there, until a section of another context has come in between.
- */
-struct section_gap {
-	struct lock_who who;
-	uint64_t start;		   /* GVA of the start of the function whose activation makes both sections */
-	uint64_t gva;		   /* GVA of the second section's lock */
-	uint64_t second;	   /* GVA of the call that takes this lock */
-	struct section_step first; /* the first section, mostly of the same lock */
-};
-
 /* A call that takes a lock. */
 struct section_call {
 	uint64_t gva;	   /* of the lock */
@@ -187,55 +175,6 @@ void sections_share(struct sections *s, const struct lock_who *who, uint64_t gva
  */
 void sections_nested(struct sections *s, const struct lock_who *who, uint64_t inner, uint64_t outer);
 
-/*
- * Returns whether the call at `taken_at` begins the second section of a pair that was seen before. If not, sections_gap()
- * returns false for this call.
- */
-bool sections_is_second(const struct sections *s, uint64_t taken_at);
-
-/*
- * The context is about to take the lock `gva` by the call at `taken_at`. Returns true, with the gap in *out, if the CPU should
- * be held before the call. There are two conditions. The call would begin the second section of a pair. And another context
- * lately had a section of this lock, and this section was never seen between the two sections of the pair. If the two sections
- * have different locks, the other context must have held both locks in its section. The more often a CPU was held for a pair,
- * the rarer further holds are. Returns false if the CPU was held before this call already.
- */
-bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at,
-		  const struct call_chain *chain, struct section_gap *out);
-
-/* Returns whether the call at `taken_at` begins the first section of a pair that was seen before. */
-bool sections_is_first(const struct sections *s, uint64_t taken_at);
-
-/*
- * Callback. Returns whether the caller still wants to see `between`, a section of another context, run between the two
- * sections `first` and `second` of one function. Each section is given by the GVA of the call that takes its lock.
- */
-typedef bool section_wanted(void *ctx, uint64_t first, uint64_t second, uint64_t between);
-
-/*
- * The context is about to take the lock `gva` by the call at `first`. Looks for a pair that begins with this section, and for a
- * remembered section of this lock by another context. Returns whether `wanted` accepts any such pair and section together. For
- * a pair of two locks, the other context must have held a second lock in its section.
- */
-bool sections_worth(const struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t first,
-		    const struct call_chain *chain, section_wanted *wanted, void *ctx);
-
-/*
- * Find a pair with the first section `first` that `wanted` accepts together with `between`, a section of the first section's
- * lock. `chain`: the call chain of the context that is about to begin the first section. Returns NULL if there is no such pair.
- */
-const struct section_pair *sections_find(const struct sections *s, uint64_t first, uint64_t between,
-					 const struct call_chain *chain, section_wanted *wanted, void *ctx);
-
-/* Record that the CPU is held in the gap from now on. `number` is the number of the latest lock moment. */
-void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t number);
-
-/*
- * Returns whether, since the first section ended, another context had a section of the lock that was never seen between the
- * sections of this pair before.
- */
-bool sections_gap_met(struct sections *s, const struct section_gap *gap);
-
 /* The context calls a function that releases the lock at its end: sections_give() follows when the call has returned. */
 void sections_leave(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number);
 
@@ -253,5 +192,45 @@ void sections_hole(struct sections *s);
  * The pairs stay, as the record of the run's accesses does.
  */
 void sections_text_gone(struct sections *s, uint64_t base, uint64_t size);
+
+/* ---- what section_holds.c needs ---- */
+
+/* Returns the followed function that contains this GVA, or NULL. */
+const struct section_function *sections_function(const struct sections *s, uint64_t pc);
+
+/* Returns the context's activation of the function that starts at this GVA, or NULL. */
+struct section_activation *sections_activation(struct sections *s, const struct lock_who *who, uint64_t start);
+
+/*
+ * Returns the context's activation of the function frame->function. Returns NULL if there is none, or if `frame` is not the
+ * frame of that activation: the CFAs differ, or frame->jumped is set and no hook saw the activation jump to that function.
+ */
+struct section_activation *sections_of_caller(struct sections *s, const struct lock_who *who, const struct caller_frame *frame);
+
+/*
+ * Returns the place of the lock with this GVA among the remembered locks. If its `gva` is another one, no section of the lock
+ * is remembered.
+ */
+const struct section_lock *sections_latest(const struct sections *s, uint64_t gva);
+
+/*
+ * Returns whether the lock's remembered section number `i` was made under the lock `first`: `first` is the section's own lock,
+ * or the context held `first`, too. If the first section of a pair has the lock `first`, only such a section counts as coming
+ * between the sections of the pair.
+ */
+bool sections_excludes(const struct section_lock *l, unsigned i, uint64_t first);
+
+/* Returns the pair of the sections that begin with these calls, or NULL. */
+struct section_pair *sections_pair(struct sections *s, uint64_t first, uint64_t second);
+
+/*
+ * Returns whether the lock's remembered section number `i` belongs to another context than `who`, came after the section
+ * `first` of `who`, and has ended. It came after `first` if its call asked for the lock when `first` was over. A call that
+ * asked for the lock of `first` earlier, but after `who`, had to wait until `first` was over, if one of the two sections keeps
+ * the other one away. Then the call that released the lock shows the order. (If it had asked before `who`, it may have had the
+ * lock before, and released and taken it again inside of a call such as __cond_resched_lock().)
+ */
+bool sections_is_between(const struct section_lock *l, unsigned i, const struct lock_who *who,
+			 const struct section_step *first);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "hv/detect/locks/section_holds.h"
 #include "hv/detect/locks/sections.h"
 
 #define LOCK UINT64_C(0xffff888000001000)
