@@ -329,12 +329,12 @@ struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b)
 	return order;
 }
 
-void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second)
+void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test)
 {
 	if (!d->locks)
 		return;
 	pthread_mutex_lock(&d->lock);
-	fates_follow(locks_fates(d->locks), pc, first, second);
+	fates_follow(locks_fates(d->locks), pc, first, second, test);
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -53,6 +53,13 @@ struct lock_check {
 	uint64_t until;
 };
 
+/* How code branches by a datum that it reads. All zero: not known. */
+struct lock_test {
+	bool known;
+	/* A je or jne, or for one bit a jb or jae, branches by whether the datum's bits in `mask` are `value`. */
+	uint64_t mask, value;
+};
+
 struct lock_datum {
 	uint64_t gva, gpa;
 	uint32_t size;
@@ -70,6 +77,7 @@ struct lock_datum {
 	/* The bits of the datum by which the code may decide (decision_bits.h). 0: the code does not decide. */
 	uint64_t bits;
 	struct lock_check check;
+	struct lock_test test;
 	struct base_register base;
 	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */
 	struct guest_memory memory;

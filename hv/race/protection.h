@@ -181,6 +181,7 @@ struct prot_use {
 	bool steps;
 	uint64_t bits;
 	struct lock_check check;
+	struct lock_test test; /* Not stored in reports. */
 	uint64_t count;
 };
 

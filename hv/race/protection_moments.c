@@ -276,6 +276,7 @@ static void count_uses(struct protection *p, const struct lock_moment *m, uint32
 		use.steps = datum->steps;
 		use.bits = datum->bits;
 		use.check = datum->check;
+		use.test = datum->test;
 		at = use.lock == PROTECTION_NONE ? PROTECTION_NONE : protection_use(p, &use);
 		if (at != PROTECTION_NONE)
 			p->uses[at].count = count_sum(p->uses[at].count, 1);

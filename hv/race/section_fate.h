@@ -28,6 +28,12 @@ struct section_fate {
 	 * sections. `acted`: not between the sections, but in the second section.
 	 */
 	uint64_t own, moved, acted;
+	/*
+	 * If the code branches by the datum in a known way (struct lock_test): how often the second section followed
+	 * (`reached`), and how often the context made the first section again before that (`missed`). Index 1: the datum had
+	 * the value that the code looks for, index 0: another value.
+	 */
+	uint64_t reached[2], missed[2];
 	/* The datum's bits that changed in the `own` and in the `moved` cases. Bit 0: the lowest bit of the first byte. */
 	uint64_t own_bits, moved_bits;
 };

@@ -12,6 +12,9 @@
 #include "hv/race/protection.h"
 #include "hv/race/site.h"
 
+/* Maximum number of entries of suspicions.near[]. */
+#define SUSPICIONS_NEAR_MAX 64u
+
 enum suspicion_kind {
 	SUSPICION_UNPROTECTED, /* two accesses to one datum without a common lock, at least one of them under some lock */
 	SUSPICION_INTERRUPT,   /* a lock that an interrupt handler takes is also taken with interrupts on */
@@ -51,6 +54,8 @@ enum atomicity_told {
 	/* in the cases that were followed, the second section seldom or never changed the datum that the first one had checked
 	 */
 	ATOMICITY_ELSEWHERE,
+	/* in the cases that were followed, the second section came or did not come, whatever the checked datum was */
+	ATOMICITY_EITHER,
 	/* in the cases that were followed, others never changed the bits that the first section had checked */
 	ATOMICITY_UNCHANGED,
 	ATOMICITY_ORDERED, /* the function waits for a hand-over between the sections */
@@ -122,6 +127,7 @@ struct suspicion {
 	 * kinds, and in a suspicion that was read from a report.
 	 */
 	uint64_t calls[2], between_call;
+	struct lock_test test; /* ATOMICITY: of the access in the first section. Not stored in reports. */
 	/* ATOMICITY: the bits that the first section checks were seen to have changed before the second section. */
 	bool moved;
 	/*
@@ -168,6 +174,12 @@ struct suspicions {
 	 */
 	uint64_t told[ATOMICITY_TOLD];
 	char told_text[ATOMICITY_TOLD][256];
+	/*
+	 * Pairs of sections that would be atomicity suspicions if another section had been seen in between (ATOMICITY_NEVER).
+	 * Not stored in reports.
+	 */
+	struct suspicion near[SUSPICIONS_NEAR_MAX];
+	size_t near_count;
 };
 
 /*

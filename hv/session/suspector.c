@@ -320,15 +320,25 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
  * Follow the data that an atomicity suspicion's first section and the section in between access. The next judgements then know
  * whether they change, and whether the second section changes the datum that the first one has checked.
  */
-static void follow_fates(struct suspector *s, const struct suspicion *suspicion)
+static void follow_fate(struct suspector *s, const struct suspicion *suspicion)
 {
 	const struct prot_access *first = &s->record->accesses[suspicion->side[0]],
 				 *between = &s->record->accesses[suspicion->between];
+	const struct lock_test none = {0};
 
 	if (suspicion->kind != SUSPICION_ATOMICITY || first->rw & INSN_WRITE || !(between->rw & INSN_WRITE))
 		return;
-	detect_follow_fate(s->config.detect, first->pc, suspicion->calls[0], suspicion->calls[1]);
-	detect_follow_fate(s->config.detect, between->pc, suspicion->between_call, 0);
+	detect_follow_fate(s->config.detect, first->pc, suspicion->calls[0], suspicion->calls[1], &suspicion->test);
+	detect_follow_fate(s->config.detect, between->pc, suspicion->between_call, 0, &none);
+}
+
+/* The suspicions come first, in case that there is no room for all fates. */
+static void follow_fates(struct suspector *s, const struct suspicions *found)
+{
+	for (size_t i = 0; i < found->count; i++)
+		follow_fate(s, &found->list[i]);
+	for (size_t i = 0; i < found->near_count; i++)
+		follow_fate(s, &found->near[i]);
 }
 
 /* Update the state of a suspicion, and follow it if it is new. Returns whether it is still a suspicion. */
@@ -362,8 +372,6 @@ static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 
 	for (size_t i = 0; i < found->count; i++) {
 		found->list[kept] = found->list[i];
-		if (!last)
-			follow_fates(s, &found->list[kept]);
 		if (follow(s, &found->list[kept], last))
 			kept++;
 		else
@@ -422,6 +430,8 @@ static void judge(struct suspector *s, bool last)
 		suspicions_fini(&found);
 		return;
 	}
+	if (!last)
+		follow_fates(s, &found);
 	follow_all(s, &found, last);
 	suspicions_fini(&s->found);
 	s->found = found;

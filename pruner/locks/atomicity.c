@@ -171,6 +171,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .lock = c->first->lock,
 				 .calls = {c->sections->first, c->sections->second},
 				 .between_call = c->between->taken_at,
+				 .test = c->first->test,
 				 .moved = moved,
 				 .second_lock = c->second->lock,
 				 .caller = c->sections->caller ? c->sections->caller_name + 1 : 0,
@@ -362,6 +363,8 @@ static void list_one(const void *node, VISIT visit, void *ctx)
 
 	if (visit != postorder && visit != leaf)
 		return;
+	if (f->told == ATOMICITY_NEVER && j->counts->near_count < SUSPICIONS_NEAR_MAX)
+		j->counts->near[j->counts->near_count++] = f->s;
 	if (!is_suspicion(f)) {
 		if (!j->counts->told[f->told]++)
 			atomicity_describe(j->p, &f->s, f->told, j->counts->told_text[f->told],

@@ -17,6 +17,12 @@
 #define ACTS_PART 4u
 
 /*
+ * The check does not decide whether the second section follows if each of the four combinations was seen at least this often:
+ * the datum had the value that the code looks for, or another one; and the second section followed, or it did not.
+ */
+#define EITHER_ENOUGH 4u
+
+/*
  * Returns the bits of the first section's datum that these bits of another access's datum are. Both are in one aligned word of
  * 8 bytes. Bits of that word outside of the first section's datum are left out.
  */
@@ -47,6 +53,13 @@ static bool leaves_alone(const struct atomicity_case *c)
 	return f && f->seen >= CASES_ENOUGH && !(as_first(first, between, f->own_bits) & bits);
 }
 
+/* Returns whether the second section was seen to follow and not to follow, for either result of the check. */
+static bool either_way(const struct section_fate *f)
+{
+	return f->reached[0] >= EITHER_ENOUGH && f->reached[1] >= EITHER_ENOUGH && f->missed[0] >= EITHER_ENOUGH &&
+	       f->missed[1] >= EITHER_ENOUGH;
+}
+
 int atomicity_tell_fate(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
@@ -56,6 +69,8 @@ int atomicity_tell_fate(const struct atomicity_case *c)
 
 	if (leaves_alone(c))
 		return ATOMICITY_UNCHANGED;
+	if (f && either_way(f))
+		return ATOMICITY_EITHER;
 	if (!f || f->seen - f->moved < CASES_ENOUGH)
 		return ATOMICITY_TOLD;
 	if (2 * f->own > f->seen)

@@ -16,12 +16,14 @@ static bool is_followed(const struct fates *f, uint64_t pc, uint64_t first, uint
 	return found;
 }
 
-void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second)
+void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test)
 {
 	unsigned at;
 
-	if (!is_followed(f, pc, first, second, &at) && f->count < SECTION_FATES_MAX)
+	if (!is_followed(f, pc, first, second, &at) && f->count < SECTION_FATES_MAX) {
+		f->tests[f->count] = *test;
 		f->list[f->count++] = (struct section_fate){.pc = pc, .first = first, .second = second};
+	}
 	if (at < f->count)
 		f->gone[at] = false;
 }
@@ -84,6 +86,7 @@ static void open_case(struct fates *f, unsigned fate, const struct lock_who *who
 				.shift = (unsigned)(gva % WORD) * 8};
 	c->bits = (size == WORD ? UINT64_MAX : (UINT64_C(1) << 8 * size) - 1) << c->shift;
 	changes(f, c);
+	c->equal = (c->value >> c->shift & f->tests[fate].mask) == f->tests[fate].value;
 }
 
 void fates_access(struct fates *f, const struct lock_who *who, uint64_t pc, const struct section_call *section, uint64_t gva,
@@ -121,6 +124,7 @@ static void enter_second(struct fates *f, struct fate_case *c, uint64_t lock, co
 	if (i == n)
 		return;
 	c->lock = lock;
+	f->list[c->fate].reached[c->equal] += f->tests[c->fate].known;
 	c->moved_bits = changes(f, c);
 }
 
@@ -128,14 +132,16 @@ void fates_take(struct fates *f, const struct lock_who *who, const struct sectio
 {
 	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
 		struct fate_case *c = &f->cases[i];
-		const struct section_fate *fate = &f->list[c->fate];
+		struct section_fate *fate = &f->list[c->fate];
 
 		if (c->stage != FATE_GAP || !lock_who_same(&c->who, who))
 			continue;
-		if (call->taken_at == fate->second)
+		if (call->taken_at == fate->second) {
 			enter_second(f, c, call->gva, made, n);
-		else if (call->taken_at == fate->first)
+		} else if (call->taken_at == fate->first) {
+			fate->missed[c->equal] += f->tests[c->fate].known;
 			c->stage = FATE_FREE;
+		}
 	}
 }
 

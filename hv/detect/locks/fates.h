@@ -18,6 +18,7 @@
 
 #include "hv/detect/locks/sections.h"
 #include "hv/detect/steer/lock_who.h"
+#include "hv/race/lock_moment.h"
 #include "hv/race/section_fate.h"
 
 /* Number of cases that are followed at the same time. When all are in use, the oldest one is dropped. */
@@ -39,6 +40,7 @@ struct fate_case {
 	uint64_t word, bits, value;
 	unsigned shift;
 	uint64_t own_bits, moved_bits; /* as in struct section_fate */
+	bool equal;		       /* the datum had the value that tests[] looks for */
 };
 
 /* All zero, except for `read` and `ctx`: nothing is followed. */
@@ -47,6 +49,8 @@ struct fates {
 	void *ctx;
 	struct section_fate list[SECTION_FATES_MAX];
 	unsigned count;
+	/* How the code at list[i].pc branches by the datum. */
+	struct lock_test tests[SECTION_FATES_MAX];
 	/* The text of list[i].pc was freed: do not arm the site. */
 	bool gone[SECTION_FATES_MAX];
 	struct fate_case cases[FATE_CASES_MAX];
@@ -55,9 +59,10 @@ struct fates {
 
 /*
  * Follow the access at `pc` in the section that begins with the call `first`, and, if `second` is not 0, in the activation's
- * next section, which begins with the call `second`. Does nothing if it is followed, or if there is no room.
+ * next section, which begins with the call `second`. `test`: how the code branches by the datum. Does nothing if it is
+ * followed, or if there is no room.
  */
-void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second);
+void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test);
 
 /* Returns whether the access at `pc` is followed. */
 bool fates_has(const struct fates *f, uint64_t pc);

@@ -11,6 +11,7 @@
 #include "hv/detect/core/unwinding.h"
 #include "hv/detect/locks/decision.h"
 #include "hv/detect/locks/decision_bits.h"
+#include "hv/detect/locks/decision_test.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/sandbox/sandbox.h"
@@ -104,6 +105,7 @@ struct decision {
 	bool decides, steps;
 	uint64_t bits;
 	struct lock_check check;
+	struct lock_test test;
 };
 
 /* The results of decide() for recent instructions, so that the code around each instruction is read once. */
@@ -151,6 +153,7 @@ static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, co
 		return;
 	out->bits = whole ? decision_bits(k->decoder, &code, pc) : UINT64_MAX;
 	decision_check(k->decoder, here, len, pc, &out->check);
+	decision_test(k->decoder, &code, pc, &out->test);
 }
 
 /*
@@ -174,6 +177,7 @@ static void decide(struct detect *d, struct decisions *k, uint64_t pc, const str
 	datum->steps = known->steps;
 	datum->bits = known->bits;
 	datum->check = known->check;
+	datum->test = known->test;
 }
 
 /* Fill in *m from *raw. Returns false when the moment's code has no name any more. */

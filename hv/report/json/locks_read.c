@@ -309,6 +309,22 @@ static void read_section(struct reading *g, const json_t *item)
 	g->sections[g->section_count++] = s;
 }
 
+static void read_two(struct json_reader *r, const json_t *item, const char *key, uint64_t out[2])
+{
+	const json_t *list = json_read_optional(item, key) ? json_read_array(r, item, key, 2) : NULL;
+
+	if (!list)
+		return;
+	if (json_array_size(list) != 2 || !json_is_integer(json_array_get(list, 0)) ||
+	    !json_is_integer(json_array_get(list, 1)) || json_integer_value(json_array_get(list, 0)) < 0 ||
+	    json_integer_value(json_array_get(list, 1)) < 0) {
+		json_read_wrong(r, key, "a list of two counts");
+		return;
+	}
+	out[0] = (uint64_t)json_integer_value(json_array_get(list, 0));
+	out[1] = (uint64_t)json_integer_value(json_array_get(list, 1));
+}
+
 static void read_fate(struct reading *g, const json_t *item)
 {
 	struct json_reader *r = &g->r;
@@ -327,6 +343,8 @@ static void read_fate(struct reading *g, const json_t *item)
 	f.own = json_read_number(r, item, "own", f.seen);
 	f.moved = json_read_number(r, item, "moved", f.seen);
 	f.acted = json_read_number(r, item, "acted", f.seen - f.moved);
+	read_two(r, item, "reached", f.reached);
+	read_two(r, item, "missed", f.missed);
 	f.own_bits = json_read_hex(r, item, "own_bits");
 	f.moved_bits = json_read_hex(r, item, "moved_bits");
 	if (!r->failed && section_fate_find(g->fates, g->fate_count, f.pc, f.first, f.second)) {

@@ -9,6 +9,7 @@
 
 #include "hv/detect/locks/decision.h"
 #include "hv/detect/locks/decision_bits.h"
+#include "hv/detect/locks/decision_test.h"
 #include "symbols/insn/insn.h"
 
 #define ADDR UINT64_C(0xffffffffc0001000)
@@ -136,6 +137,57 @@ static void deciding_by_all_bits(void **state)
 	assert_true(BITS("\x83\x3f\x03\x74\x00" RET) == UINT64_MAX);
 }
 
+static struct lock_test test_of(struct insn_decoder *decoder, const struct decision_code *code)
+{
+	struct lock_test test;
+
+	decision_test(decoder, code, ADDR, &test);
+	return test;
+}
+
+static void looking_for_a_value(void **state)
+{
+#define LOOKS_FOR(code, wanted_mask, wanted_value)                                       \
+	do {                                                                             \
+		const struct lock_test test = test_of(*state, CODE(code));               \
+		assert_true(test.known);                                                 \
+		assert_true(test.mask == (wanted_mask) && test.value == (wanted_value)); \
+	} while (0)
+	/* mov (%rdi),%rax; test %rax,%rax; je: a pointer */
+	LOOKS_FOR("\x48\x8b\x07\x48\x85\xc0\x74\x00" RET, UINT64_MAX, 0);
+	/* movzbl (%rdi),%edx; mov %rsi,%rbx; cmp $3,%dl; jne */
+	LOOKS_FOR("\x0f\xb6\x17\x48\x89\xf3\x80\xfa\x03\x75\x00" RET, 0xff, 3);
+	/* mov (%rbx),%ebp; and $0x2405,%ebp; call; test %ebp,%ebp; jne */
+	LOOKS_FOR("\x8b\x2b\x81\xe5\x05\x24\0\0" CALL "\x85\xed\x75\x00" RET, 0x2405, 0);
+	/* mov (%rdi),%eax; mov %eax,%edx; and $6,%edx; je */
+	LOOKS_FOR("\x8b\x07\x89\xc2\x83\xe2\x06\x74\x00" RET, 6, 0);
+	/* mov (%rdi),%rax; test $0x40,%ah; jne +0 */
+	LOOKS_FOR("\x48\x8b\x07\xf6\xc4\x40\x75\x00" RET, 0x4000, 0);
+	/* mov (%rdi),%rax; bt $33,%rax; jb */
+	LOOKS_FOR("\x48\x8b\x07\x48\x0f\xba\xe0\x21\x72\x00" RET, UINT64_C(1) << 33, 0);
+	/* cmpl $5,(%rdi); je; testb $2,(%rdi); jne */
+	LOOKS_FOR("\x83\x3f\x05\x74\x00" RET, 0xffffffff, 5);
+	LOOKS_FOR("\xf6\x07\x02\x75\x00" RET, 2, 0);
+}
+
+static void looking_for_something_else(void **state)
+{
+	const struct decision_code *const codes[] = {
+		CODE("\x8b\x07\x83\xf8\x06\x77\x00" RET),		  /* mov (%rdi),%eax; cmp $6,%eax; ja */
+		CODE("\x8b\x07\x39\xf0\x74\x00" RET),			  /* mov (%rdi),%eax; cmp %esi,%eax; je */
+		CODE("\x8b\x07\x39\xc6\x74\x00\x85\xc0\x74\x00" RET),	  /* cmp %eax,%esi; je; test %eax,%eax; je */
+		CODE("\x8b\x07\x85\xc0\x0f\x94\xc0" RET),		  /* mov (%rdi),%eax; test %eax,%eax; sete %al */
+		CODE("\x8b\x07" CALL "\x85\xc0\x74\x00" RET),		  /* of the call's result */
+		CODE("\x8b\x07\xc1\xe8\x04\xa8\x01\x74\x00" RET),	  /* mov (%rdi),%eax; shr $4,%eax; test $1,%al; je */
+		CODE("\x48\x8b\x07\x48\x8b\x08\x48\x85\xc9\x74\x00" RET), /* of what the pointer leads to */
+		CODE("\x89\x07\x85\xc0\x74\x00" RET),			  /* mov %eax,(%rdi); test %eax,%eax; je */
+		CODE("\x8b\x07\x85\xc0"),
+	};
+
+	for (unsigned i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		assert_false(test_of(*state, codes[i]).known);
+}
+
 /* The code after a call of a function that returns what it found. */
 static void deciding_by_a_result(void **state)
 {
@@ -239,9 +291,10 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(comparing_memory),	  T(comparing_what_was_loaded), T(comparing_after_a_call), T(values_that_are_only_used),
-		T(deciding_by_some_bits), T(deciding_by_all_bits),	T(jumps_and_ends),	   T(deciding_by_a_result),
-		T(steps_along_a_list),	  T(comparing_with_a_constant),
+		T(comparing_memory),	      T(comparing_what_was_loaded),  T(comparing_after_a_call),
+		T(values_that_are_only_used), T(deciding_by_some_bits),	     T(deciding_by_all_bits),
+		T(looking_for_a_value),	      T(looking_for_something_else), T(jumps_and_ends),
+		T(deciding_by_a_result),      T(steps_along_a_list),	     T(comparing_with_a_constant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

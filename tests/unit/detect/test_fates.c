@@ -21,6 +21,9 @@
 static const struct lock_who one = {.who = 7, .kind = GUEST_TASK};
 static const struct lock_who other = {.who = 8, .kind = GUEST_TASK, .cpu = 1};
 
+/* The code looks for bit 0 of the datum being clear. */
+static const struct lock_test test = {true, 1, 0};
+
 struct fixture {
 	struct fates f;
 	uint64_t number;
@@ -48,7 +51,7 @@ static int setup(void **state)
 	f->reads = 1000;
 	f->f.read = read_word;
 	f->f.ctx = f;
-	fates_follow(&f->f, PC, FIRST, SECOND);
+	fates_follow(&f->f, PC, FIRST, SECOND, &test);
 	return 0;
 }
 
@@ -183,13 +186,40 @@ static void cases_without_an_end_do_not_count(void **state)
 	assert_int_equal(f->f.list[0].seen, 1);
 }
 
+/* In each combination: what the check found, and whether the second section followed. */
+static void what_a_check_decides_is_counted(void **state)
+{
+	struct fixture *f = *state;
+	const struct section_call again = {LOCK, FIRST, 50, false};
+	const struct section_fate *fate = &f->f.list[0];
+
+	for (unsigned i = 0; i < 10; i++) {
+		uint64_t first;
+
+		/* Bit 0 is set in 4 of 10 cases, and the second section follows in 3 of these, and in 1 of the other 6. */
+		f->word = (uint64_t)(i < 4) << 32;
+		first = check(f, &one);
+		fates_give(&f->f, &one, LOCK);
+		if (i < 3 || i == 9)
+			enter(f, &one, first);
+		fates_give(&f->f, &one, LOCK);
+		fates_take(&f->f, &one, &again, NULL, 0);
+		fates_give(&f->f, &one, LOCK);
+	}
+	assert_int_equal(fate->reached[0], 3);
+	assert_int_equal(fate->missed[0], 1);
+	assert_int_equal(fate->reached[1], 1);
+	assert_int_equal(fate->missed[1], 5);
+	assert_int_equal(fate->seen, 4);
+}
+
 static void one_section_alone(void **state)
 {
 	struct fixture *f = *state;
 	const struct section_call section = {LOCK, ELSEWHERE, 1, false};
 
-	fates_follow(&f->f, PC, ELSEWHERE, 0);
-	fates_follow(&f->f, PC, ELSEWHERE, 0);
+	fates_follow(&f->f, PC, ELSEWHERE, 0, &test);
+	fates_follow(&f->f, PC, ELSEWHERE, 0, &test);
 	assert_int_equal(f->f.count, 2);
 	fates_access(&f->f, &one, PC, &section, DATUM, 4);
 	change(f, 2);
@@ -207,7 +237,7 @@ static void sites_take_turns(void **state)
 {
 	struct fixture *f = *state;
 
-	fates_follow(&f->f, PC + 8, FIRST, SECOND);
+	fates_follow(&f->f, PC + 8, FIRST, SECOND, &test);
 	assert_true(fates_has(&f->f, PC + 8) && !fates_has(&f->f, PC + 1));
 	assert_int_not_equal(fates_site(&f->f), fates_site(&f->f));
 	f->f.list[0].seen = 100000;
@@ -216,7 +246,7 @@ static void sites_take_turns(void **state)
 	/* A module's text goes, and comes back to the same place. */
 	fates_text_gone(&f->f, PC, 0x100);
 	assert_int_equal(fates_site(&f->f), 0);
-	fates_follow(&f->f, PC + 8, FIRST, SECOND);
+	fates_follow(&f->f, PC + 8, FIRST, SECOND, &test);
 	assert_int_equal(fates_site(&f->f), PC + 8);
 }
 
@@ -244,7 +274,7 @@ static void tables_are_bounded(void **state)
 		assert_int_equal(f->f.list[0].seen, seen + (who >= 200 - FATE_CASES_MAX));
 	}
 	for (uint64_t i = 0; i < 2 * SECTION_FATES_MAX; i++)
-		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND);
+		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND, &test);
 	assert_int_equal(f->f.count, SECTION_FATES_MAX);
 }
 
@@ -252,8 +282,13 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_datum_is_followed), T(contexts_are_apart), T(cases_without_an_end_do_not_count),
-		T(one_section_alone),	T(sites_take_turns),   T(tables_are_bounded),
+		T(a_datum_is_followed),
+		T(contexts_are_apart),
+		T(cases_without_an_end_do_not_count),
+		T(what_a_check_decides_is_counted),
+		T(one_section_alone),
+		T(sites_take_turns),
+		T(tables_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -763,6 +763,40 @@ static void test_acts_on_one_of_several(void **state)
 	expect(b, ATOMICITY_CHECK_ACT);
 }
 
+/* Both sections look at a hint, as at the last entry that was found: the function goes on whether it is right or not. */
+static void test_either_way(void **state)
+{
+	struct bench *b = *state;
+	struct section_fate *fate = follow_check(b);
+
+	fate->seen = 8;
+	for (unsigned i = 0; i < 2; i++)
+		fate->reached[i] = fate->missed[i] = 4;
+	expect_told(b, ATOMICITY_EITHER);
+	/* It never went on, or always, when the check found something. */
+	fate->reached[1] = 0;
+	expect(b, ATOMICITY_CHECK_ACT);
+	fate->reached[1] = 4;
+	fate->missed[0] = 3;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+/* A pair whose sections were not seen apart so far, but which is a suspicion as soon as they are. */
+static void test_near(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	expect(b, ATOMICITY_CHECK_ACT);
+	assert_int_equal(b->found.near_count, 0);
+	b->sections[0].between[0].count = 0;
+	expect_told(b, ATOMICITY_NEVER);
+	assert_int_equal(b->found.near_count, 1);
+	assert_int_equal(b->found.near[0].calls[0], FIRST);
+	assert_int_equal(b->found.near[0].calls[1], SECOND);
+	assert_int_equal(b->found.near[0].between_call, OTHER);
+}
+
 static void test_others_change_other_bits(void **state)
 {
 	struct bench *b = *state;
@@ -1065,6 +1099,8 @@ int main(void)
 		T(test_run_in_copies),
 		T(test_fate_of_a_faulty_pair),
 		T(test_acts_elsewhere),
+		T(test_either_way),
+		T(test_near),
 		T(test_acts_on_one_of_several),
 		T(test_others_change_other_bits),
 		T(test_own_change),

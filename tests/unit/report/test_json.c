@@ -528,8 +528,13 @@ static void write_locks(struct report *r, struct err *err)
 	const struct section_pair sections = {
 		.first = 0xffffffffc0100010, .second = 0xffffffffc0100040, .count = 9, .between = {{0xffffffffc0100080, 2}}};
 	const struct prot_use use = {.taken_at = sections.first, .count = 1};
-	const struct section_fate fate = {
-		.pc = sections.first + 8, .first = sections.first, .seen = 3, .own = 1, .own_bits = 4};
+	const struct section_fate fate = {.pc = sections.first + 8,
+					  .first = sections.first,
+					  .seen = 3,
+					  .own = 1,
+					  .reached = {1, 2},
+					  .missed = {3, 0},
+					  .own_bits = 4};
 	struct suspicion list[3] = {
 		[2] = {.kind = SUSPICION_ATOMICITY, .id = "0123456789ab", .side = {0, 1}, .replay = 1, .text = "two steps"}};
 	const struct suspicions suspicions = {

@@ -256,6 +256,8 @@ static const struct section_fate fates[2] = {{.pc = 0xffffffffc0100020,
 					      .own = 1,
 					      .moved = 4,
 					      .acted = 3,
+					      .reached = {5, 6},
+					      .missed = {7, 8},
 					      .own_bits = 0x80,
 					      .moved_bits = 0x700},
 					     {.pc = 0xffffffff81200020, .first = 0xffffffff81200010, .seen = 9}};
@@ -443,6 +445,16 @@ static void fate_twice(json_t *locks)
 	json_array_append(json_object_get(locks, "section_fates"), first_of(locks, "section_fates"));
 }
 
+static void reached_once(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "section_fates"), "reached", json_pack("[i]", 1));
+}
+
+static void missed_less_than_nothing(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "section_fates"), "missed", json_pack("[i,i]", 1, -1));
+}
+
 /* It is 3 of the 20 cases, 4 of which changed in between. */
 static void acted_and_moved(json_t *locks)
 {
@@ -503,6 +515,8 @@ static void wrong_sections_are_errors(void **state)
 	refuse_steps(f, fate_of_more_than_all, "moved");
 	refuse_steps(f, fate_twice, "section fate 3: it is there twice");
 	refuse_steps(f, acted_and_moved, "acted");
+	refuse_steps(f, reached_once, "reached");
+	refuse_steps(f, missed_less_than_nothing, "missed");
 	refuse_steps(f, more_waits_than_cases, "waited");
 	refuse_steps(f, more_rows_than_cases, "in_row");
 	refuse_steps(f, reason_unknown, "reason");

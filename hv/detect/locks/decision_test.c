@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds out how code branches by a value that it reads (decision_test.h). */
+#include "hv/detect/locks/decision_test.h"
+
+#include "symbols/insn/op.h"
+
+/* The value is followed over at most this many instructions. */
+#define INSNS_MAX 32u
+/* Registers that a function keeps for its caller (System V x86-64 psABI, 3.2.1). */
+#define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
+
+/* Which registers have the value, and which of its bits. The other bits of these registers are 0. */
+struct holders {
+	uint16_t registers; /* one bit for each enum x86_gpr */
+	uint64_t bits;
+	/* What the flags say: that the bits test.mask of the value are, or are not, test.value. */
+	struct lock_test test;
+	bool carry; /* CF says so, and not ZF */
+};
+
+static uint64_t low_bits(unsigned bytes)
+{
+	return bytes >= sizeof(uint64_t) ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
+}
+
+static bool has(const struct holders *h, const struct insn_operand *operand)
+{
+	return operand->kind == INSN_OPERAND_REG && h->registers >> operand->reg & 1;
+}
+
+/* The bits of the value that the instruction combines, in `bits`, with its constant or with the same register. */
+static uint64_t combined(const struct insn_op *op, uint64_t bits)
+{
+	unsigned shift = op->dst.high ? 8 : 0;
+	uint64_t mask = op->src.kind == INSN_OPERAND_IMM ? (op->imm & low_bits(op->dst.size)) << shift
+							 : low_bits(op->dst.size) << shift;
+
+	return bits & mask;
+}
+
+/* If the instruction compares the value, set h->test. `bits`: those of the value in its first operand. */
+static void compare(struct holders *h, const struct insn_op *op, uint64_t bits)
+{
+	bool same = op->src.kind == INSN_OPERAND_REG && op->dst.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg;
+	uint64_t whole = low_bits(op->dst.size) << (op->dst.high ? 8 : 0);
+
+	h->test = (struct lock_test){0};
+	h->carry = op->kind == INSN_OP_BT;
+	if ((op->kind == INSN_OP_TEST || op->kind == INSN_OP_AND) && (op->src.kind == INSN_OPERAND_IMM || same))
+		h->test = (struct lock_test){true, combined(op, bits), 0};
+	else if (op->kind == INSN_OP_CMP && op->src.kind == INSN_OPERAND_IMM)
+		h->test = (struct lock_test){true, bits & whole, (op->imm & low_bits(op->dst.size)) << (op->dst.high ? 8 : 0)};
+	else if (op->kind == INSN_OP_BT && op->src.kind == INSN_OPERAND_IMM && op->dst.kind == INSN_OPERAND_REG)
+		h->test = (struct lock_test){true, bits & UINT64_C(1) << (op->imm & (8 * op->dst.size - 1u)), 0};
+}
+
+/* Whether the branch looks at ZF, or at CF, alone. */
+static bool looks_at(const struct insn_op *op, bool carry)
+{
+	const uint8_t *b = op->insn.bytes;
+	uint8_t condition = b[0] == 0x0f ? b[1] & 0x0f : b[0] & 0x0f;
+
+	return op->kind == INSN_OP_JCC && op->reads_flags && (condition & ~1u) == (carry ? 2 : 4);
+}
+
+/* Follow the value over an instruction that is no branch. Returns false if no register has the value any more. */
+static bool step(struct holders *h, const struct insn_op *op)
+{
+	bool copy = op->kind == INSN_OP_MOV && has(h, &op->src) && !op->src.high && op->dst.kind == INSN_OPERAND_REG &&
+		    op->dst.size >= sizeof(uint32_t) && !(h->bits & ~low_bits(op->src.size));
+
+	if (op->sets_flags)
+		h->test = (struct lock_test){0};
+	if (op->kind == INSN_OP_CALL) {
+		h->registers &= KEPT;
+	} else if (has(h, &op->dst)) {
+		compare(h, op, h->bits);
+		if (op->kind == INSN_OP_AND && h->test.known && op->dst.size >= sizeof(uint32_t)) {
+			h->registers = (uint16_t)(1u << op->dst.reg);
+			h->bits = h->test.mask;
+			return true;
+		}
+	}
+	/* Flags that depend on the value in another way decide by it in another way. */
+	if (op->sets_flags && op->data & h->registers && !h->test.known && op->kind != INSN_OP_CALL)
+		return false;
+	h->registers &= (uint16_t)~op->writes;
+	if (copy)
+		h->registers |= (uint16_t)(1u << op->dst.reg);
+	return h->registers || h->test.known;
+}
+
+static void follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct holders *h,
+		   struct lock_test *out)
+{
+	struct insn_op op;
+
+	for (unsigned i = 0; i < INSNS_MAX; i++) {
+		size_t from = at - code->addr;
+
+		if (from >= code->len || !insn_op_decode(decoder, code->bytes + from, code->len - from, at, &op) ||
+		    op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP)
+			return;
+		at = op.kind == INSN_OP_JUMP ? op.target : at + op.insn.len;
+		if (op.reads_flags && h->test.known) {
+			if (looks_at(&op, h->carry))
+				*out = h->test;
+			return;
+		}
+		if (op.kind != INSN_OP_JUMP && op.kind != INSN_OP_JCC && !step(h, &op))
+			return;
+	}
+}
+
+void decision_test(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr, struct lock_test *out)
+{
+	size_t from = addr - code->addr;
+	struct holders h = {0};
+	struct insn_op op;
+
+	*out = (struct lock_test){0};
+	if (from >= code->len || !insn_op_decode(decoder, code->bytes + from, code->len - from, addr, &op))
+		return;
+	if (op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM && op.dst.kind == INSN_OPERAND_REG &&
+	    (op.dst.size >= sizeof(uint32_t))) {
+		h.registers = (uint16_t)(1u << op.dst.reg);
+		h.bits = low_bits(op.src.size);
+	} else if (op.dst.kind == INSN_OPERAND_MEM && (op.kind == INSN_OP_TEST || op.kind == INSN_OP_CMP)) {
+		compare(&h, &op, low_bits(op.dst.size));
+	}
+	if (h.registers || h.test.known)
+		follow(decoder, code, addr + op.insn.len, &h, out);
+}
