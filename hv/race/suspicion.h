@@ -12,8 +12,8 @@
 #include "hv/race/protection.h"
 #include "hv/race/site.h"
 
-/* Maximum number of entries of suspicions.near[]. */
-#define SUSPICIONS_NEAR_MAX 64u
+/* Maximum number of entries of suspicions.follow[]: each is for two fates. */
+#define SUSPICIONS_FOLLOW_MAX (SECTION_FATES_MAX / 2)
 
 enum suspicion_kind {
 	SUSPICION_UNPROTECTED, /* two accesses to one datum without a common lock, at least one of them under some lock */
@@ -123,11 +123,10 @@ struct suspicion {
 	 */
 	uint32_t caller;
 	/*
-	 * ATOMICITY: GVAs of the calls that take the locks of the two sections and of the section in between. 0 for the other
-	 * kinds, and in a suspicion that was read from a report.
+	 * ATOMICITY: GVAs of the calls that take the locks of the two sections. 0 for the other kinds, and in a suspicion that
+	 * was read from a report.
 	 */
-	uint64_t calls[2], between_call;
-	struct lock_test test; /* ATOMICITY: of the access in the first section. Not stored in reports. */
+	uint64_t calls[2];
 	/* ATOMICITY: the bits that the first section checks were seen to have changed before the second section. */
 	bool moved;
 	/*
@@ -161,6 +160,13 @@ struct suspicion {
 /* Maximum number of suspected pairs of sites per record. */
 #define SUSPICIONS_MAX 8192u
 
+/* A read in a first section, and a write in a section in between: the data whose fates are followed (section_fate.h). */
+struct suspicion_follow {
+	uint64_t pc, between_pc;	 /* GVAs of the two instructions */
+	uint64_t first, second, between; /* GVAs of the calls that take the three sections' locks */
+	struct lock_test test;		 /* how the code after the read branches by it */
+};
+
 struct suspicions {
 	struct suspicion *list; /* sorted by rank, highest first */
 	size_t count;
@@ -175,11 +181,11 @@ struct suspicions {
 	uint64_t told[ATOMICITY_TOLD];
 	char told_text[ATOMICITY_TOLD][256];
 	/*
-	 * Pairs of sections that would be atomicity suspicions if another section had been seen in between (ATOMICITY_NEVER).
-	 * Not stored in reports.
+	 * The data whose fates are worth following: of the atomicity suspicions, and of pairs of sections that would be
+	 * suspicions if another section had been seen in between (ATOMICITY_NEVER). Not stored in reports.
 	 */
-	struct suspicion near[SUSPICIONS_NEAR_MAX];
-	size_t near_count;
+	struct suspicion_follow follow[SUSPICIONS_FOLLOW_MAX];
+	size_t follow_count;
 };
 
 /*

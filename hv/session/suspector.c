@@ -317,28 +317,19 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 }
 
 /*
- * Follow the data that an atomicity suspicion's first section and the section in between access. The next judgements then know
- * whether they change, and whether the second section changes the datum that the first one has checked.
+ * Follow the data that first sections and sections in between access. The next judgements then know whether they change, and
+ * whether the second section changes the datum that the first one has checked.
  */
-static void follow_fate(struct suspector *s, const struct suspicion *suspicion)
-{
-	const struct prot_access *first = &s->record->accesses[suspicion->side[0]],
-				 *between = &s->record->accesses[suspicion->between];
-	const struct lock_test none = {0};
-
-	if (suspicion->kind != SUSPICION_ATOMICITY || first->rw & INSN_WRITE || !(between->rw & INSN_WRITE))
-		return;
-	detect_follow_fate(s->config.detect, first->pc, suspicion->calls[0], suspicion->calls[1], &suspicion->test);
-	detect_follow_fate(s->config.detect, between->pc, suspicion->between_call, 0, &none);
-}
-
-/* The suspicions come first, in case that there is no room for all fates. */
 static void follow_fates(struct suspector *s, const struct suspicions *found)
 {
-	for (size_t i = 0; i < found->count; i++)
-		follow_fate(s, &found->list[i]);
-	for (size_t i = 0; i < found->near_count; i++)
-		follow_fate(s, &found->near[i]);
+	const struct lock_test none = {0};
+
+	for (size_t i = 0; i < found->follow_count; i++) {
+		const struct suspicion_follow *f = &found->follow[i];
+
+		detect_follow_fate(s->config.detect, f->pc, f->first, f->second, &f->test);
+		detect_follow_fate(s->config.detect, f->between_pc, f->between, 0, &none);
+	}
 }
 
 /* Update the state of a suspicion, and follow it if it is new. Returns whether it is still a suspicion. */

@@ -48,6 +48,7 @@ struct found {
 	/* Of two suspicions with the same key, the one with the higher weight is kept. */
 	unsigned weight;
 	struct suspicion s;
+	struct suspicion_follow follow;
 };
 
 struct judging {
@@ -59,7 +60,7 @@ struct judging {
 	size_t found;
 	struct atomicity *out;
 	struct suspicions *counts;
-	bool no_memory;
+	bool no_memory, listing_near;
 };
 
 /*
@@ -170,8 +171,6 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .between = c->between->access,
 				 .lock = c->first->lock,
 				 .calls = {c->sections->first, c->sections->second},
-				 .between_call = c->between->taken_at,
-				 .test = c->first->test,
 				 .moved = moved,
 				 .second_lock = c->second->lock,
 				 .caller = c->sections->caller ? c->sections->caller_name + 1 : 0,
@@ -183,6 +182,12 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .concurrent = seen || protect_pair_concurrent(j->p, a, r)};
 	f.s.rank = RANK_BASE + (seen ? RANK_SEEN : 0) + (protect_inside(j->p, a, c->first->lock) ? RANK_INSIDE : 0) +
 		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0) + rank_of_replay(replay) + (moved ? RANK_MOVED : 0);
+	f.follow = (struct suspicion_follow){.pc = a->pc,
+					     .between_pc = r->pc,
+					     .first = c->sections->first,
+					     .second = c->sections->second,
+					     .between = c->between->taken_at,
+					     .test = c->first->test};
 	store(j, &f);
 }
 
@@ -354,6 +359,19 @@ static void judge_groups(struct judging *j, bool two_locks)
 	}
 }
 
+/* List the data of suspicions, or, if j->listing_near is set, of pairs that lack only a section in between. */
+static void list_follow(const void *node, VISIT visit, void *ctx)
+{
+	struct judging *j = ctx;
+	const struct found *f = *(const struct found *const *)node;
+	const struct prot_access *first = &j->p->accesses[f->s.side[0]], *between = &j->p->accesses[f->s.between];
+
+	if ((visit != postorder && visit != leaf) || f->told != (j->listing_near ? ATOMICITY_NEVER : ATOMICITY_TOLD) ||
+	    first->rw & INSN_WRITE || !(between->rw & INSN_WRITE) || j->counts->follow_count == SUSPICIONS_FOLLOW_MAX)
+		return;
+	j->counts->follow[j->counts->follow_count++] = f->follow;
+}
+
 static void list_one(const void *node, VISIT visit, void *ctx)
 {
 	struct judging *j = ctx;
@@ -363,8 +381,6 @@ static void list_one(const void *node, VISIT visit, void *ctx)
 
 	if (visit != postorder && visit != leaf)
 		return;
-	if (f->told == ATOMICITY_NEVER && j->counts->near_count < SUSPICIONS_NEAR_MAX)
-		j->counts->near[j->counts->near_count++] = f->s;
 	if (!is_suspicion(f)) {
 		if (!j->counts->told[f->told]++)
 			atomicity_describe(j->p, &f->s, f->told, j->counts->told_text[f->told],
@@ -392,6 +408,9 @@ int atomicity_judge(const struct protection *p, struct atomicity *out, struct su
 	}
 	if (out->list && !j.no_memory) {
 		twalk_r(j.tree, list_one, &j);
+		twalk_r(j.tree, list_follow, &j);
+		j.listing_near = true;
+		twalk_r(j.tree, list_follow, &j);
 		ret = 0;
 	}
 	tdestroy(j.tree, free);

@@ -781,20 +781,27 @@ static void test_either_way(void **state)
 	expect(b, ATOMICITY_CHECK_ACT);
 }
 
-/* A pair whose sections were not seen apart so far, but which is a suspicion as soon as they are. */
-static void test_near(void **state)
+/* The data of a suspicion are followed, and those of a pair that becomes one as soon as a section comes in between. */
+static void test_follow(void **state)
 {
 	struct bench *b = *state;
 
 	check_then_act(b);
-	expect(b, ATOMICITY_CHECK_ACT);
-	assert_int_equal(b->found.near_count, 0);
-	b->sections[0].between[0].count = 0;
-	expect_told(b, ATOMICITY_NEVER);
-	assert_int_equal(b->found.near_count, 1);
-	assert_int_equal(b->found.near[0].calls[0], FIRST);
-	assert_int_equal(b->found.near[0].calls[1], SECOND);
-	assert_int_equal(b->found.near[0].between_call, OTHER);
+	b->uses[0].test = (struct lock_test){true, 8, 0};
+	for (unsigned i = 0; i < 2; i++) {
+		b->sections[0].between[0].count = i ? 0 : 5;
+		judge(b);
+		assert_int_equal(b->found.follow_count, 1);
+		assert_int_equal(b->found.follow[0].pc, FIRST + 5);
+		assert_int_equal(b->found.follow[0].first, FIRST);
+		assert_int_equal(b->found.follow[0].second, SECOND);
+		assert_int_equal(b->found.follow[0].between_pc, OTHER + 5);
+		assert_int_equal(b->found.follow[0].between, OTHER);
+		assert_int_equal(b->found.follow[0].test.mask, 8);
+	}
+	b->uses[1].decides = true;
+	expect_told(b, ATOMICITY_CHECKED_AGAIN);
+	assert_int_equal(b->found.follow_count, 0);
 }
 
 static void test_others_change_other_bits(void **state)
@@ -1100,7 +1107,7 @@ int main(void)
 		T(test_fate_of_a_faulty_pair),
 		T(test_acts_elsewhere),
 		T(test_either_way),
-		T(test_near),
+		T(test_follow),
 		T(test_acts_on_one_of_several),
 		T(test_others_change_other_bits),
 		T(test_own_change),
