@@ -329,12 +329,13 @@ struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b)
 	return order;
 }
 
-void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test)
+void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test,
+			bool suspected)
 {
 	if (!d->locks)
 		return;
 	pthread_mutex_lock(&d->lock);
-	fates_follow(locks_fates(d->locks), pc, first, second, test);
+	fates_follow(locks_fates(d->locks), pc, first, second, test, suspected);
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -101,9 +101,11 @@ size_t detect_section_pairs(struct detect *d, struct section_pair *out, size_t m
  * Follow the fate of the data that the access at GVA `pc` reads or writes in the critical section that begins with the call
  * `first`, and in the activation's next section, which begins with the call `second` (hv/race/section_fate.h): the site of the
  * access is sampled more often than others. `second` 0: in the access's own section only. `test`: how the code branches by the
- * datum. Does nothing without config.locks.
+ * datum. `suspected`: the access belongs to a suspicion, so it comes before others if there is no room for all. Does nothing
+ * without config.locks.
  */
-void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test);
+void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test,
+			bool suspected);
 
 /*
  * Copy to `out` at most `max` of the fates that are followed. Returns their number. Any thread, but not in a callback that

@@ -165,6 +165,7 @@ struct suspicion_follow {
 	uint64_t pc, between_pc;	 /* GVAs of the two instructions */
 	uint64_t first, second, between; /* GVAs of the calls that take the three sections' locks */
 	struct lock_test test;		 /* how the code after the read branches by it */
+	bool suspected;			 /* it belongs to a suspicion */
 };
 
 struct suspicions {

@@ -327,8 +327,8 @@ static void follow_fates(struct suspector *s, const struct suspicions *found)
 	for (size_t i = 0; i < found->follow_count; i++) {
 		const struct suspicion_follow *f = &found->follow[i];
 
-		detect_follow_fate(s->config.detect, f->pc, f->first, f->second, &f->test);
-		detect_follow_fate(s->config.detect, f->between_pc, f->between, 0, &none);
+		detect_follow_fate(s->config.detect, f->pc, f->first, f->second, &f->test, f->suspected);
+		detect_follow_fate(s->config.detect, f->between_pc, f->between, 0, &none, f->suspected);
 	}
 }
 

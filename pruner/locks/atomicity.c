@@ -116,9 +116,17 @@ static bool is_suspicion(const struct found *f)
 }
 
 /*
- * Store the result, unless a better one with the same key is stored. A suspicion is better than a result that is no suspicion,
- * and of two suspicions the one with the higher weight is better.
+ * A suspicion is better than a result that is no suspicion, and of two suspicions the one with the higher weight is better. Of
+ * other results, the best one is what lacks only a section in between to be a suspicion.
  */
+static bool is_better(const struct found *f, const struct found *than)
+{
+	if (is_suspicion(f) != is_suspicion(than))
+		return is_suspicion(f);
+	return is_suspicion(f) ? f->weight > than->weight : f->told == ATOMICITY_NEVER && than->told != ATOMICITY_NEVER;
+}
+
+/* Store the result, unless a better one with the same key is stored. */
 static void store(struct judging *j, const struct found *result)
 {
 	struct found *f = malloc(sizeof(*f)), **in;
@@ -133,7 +141,7 @@ static void store(struct judging *j, const struct found *result)
 		j->found++;
 		return;
 	}
-	if (in && is_suspicion(f) && (!is_suspicion(*in) || f->weight > (*in)->weight))
+	if (in && is_better(f, *in))
 		**in = *f;
 	j->no_memory |= !in;
 	free(f);
@@ -369,7 +377,8 @@ static void list_follow(const void *node, VISIT visit, void *ctx)
 	if ((visit != postorder && visit != leaf) || f->told != (j->listing_near ? ATOMICITY_NEVER : ATOMICITY_TOLD) ||
 	    first->rw & INSN_WRITE || !(between->rw & INSN_WRITE) || j->counts->follow_count == SUSPICIONS_FOLLOW_MAX)
 		return;
-	j->counts->follow[j->counts->follow_count++] = f->follow;
+	j->counts->follow[j->counts->follow_count] = f->follow;
+	j->counts->follow[j->counts->follow_count++].suspected = !j->listing_near;
 }
 
 static void list_one(const void *node, VISIT visit, void *ctx)

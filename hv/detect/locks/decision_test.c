@@ -6,12 +6,15 @@
 
 /* The value is followed over at most this many instructions. */
 #define INSNS_MAX 32u
-/* Registers that a function keeps for its caller (System V x86-64 psABI, 3.2.1). */
+/* Registers with arguments: RDI, RSI, RDX, RCX, R8, R9 (System V x86-64 psABI, 3.2.3). */
+#define ARGUMENTS (1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8)
+/* Registers that a function keeps for its caller (3.2.1). */
 #define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
 
 /* Which registers have the value, and which of its bits. The other bits of these registers are 0. */
 struct holders {
 	uint16_t registers; /* one bit for each enum x86_gpr */
+	uint16_t derived;   /* registers with something that was computed from the value, or that the value leads to */
 	uint64_t bits;
 	/* What the flags say: that the bits test.mask of the value are, or are not, test.value. */
 	struct lock_test test;
@@ -41,7 +44,8 @@ static uint64_t combined(const struct insn_op *op, uint64_t bits)
 /* If the instruction compares the value, set h->test. `bits`: those of the value in its first operand. */
 static void compare(struct holders *h, const struct insn_op *op, uint64_t bits)
 {
-	bool same = op->src.kind == INSN_OPERAND_REG && op->dst.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg;
+	bool same = op->src.kind == INSN_OPERAND_REG && op->dst.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg &&
+		    op->src.high == op->dst.high;
 	uint64_t whole = low_bits(op->dst.size) << (op->dst.high ? 8 : 0);
 
 	h->test = (struct lock_test){0};
@@ -63,31 +67,54 @@ static bool looks_at(const struct insn_op *op, bool carry)
 	return op->kind == INSN_OP_JCC && op->reads_flags && (condition & ~1u) == (carry ? 2 : 4);
 }
 
-/* Follow the value over an instruction that is no branch. Returns false if no register has the value any more. */
+/* A call keeps some registers. Its result may depend on the value if the value is in an argument. */
+static void step_call(struct holders *h, const struct insn_op *op)
+{
+	bool passed = (h->registers | h->derived) & (ARGUMENTS | op->reads);
+
+	h->registers &= KEPT;
+	h->derived = (uint16_t)((h->derived & KEPT) | (passed ? 1u << X86_RAX : 0));
+	h->test = (struct lock_test){0};
+}
+
+/* Whether the instruction copies the value with all its bits. */
+static bool copies(const struct holders *h, const struct insn_op *op)
+{
+	return op->kind == INSN_OP_MOV && has(h, &op->src) && !op->src.high && op->dst.kind == INSN_OPERAND_REG &&
+	       op->dst.size >= sizeof(uint32_t) && !(h->bits & ~low_bits(op->src.size));
+}
+
+/*
+ * Follow the value over an instruction that is no branch and no call. Returns false if the code may decide by the value in
+ * another way than by h->test.
+ */
 static bool step(struct holders *h, const struct insn_op *op)
 {
-	bool copy = op->kind == INSN_OP_MOV && has(h, &op->src) && !op->src.high && op->dst.kind == INSN_OPERAND_REG &&
-		    op->dst.size >= sizeof(uint32_t) && !(h->bits & ~low_bits(op->src.size));
+	uint16_t all = h->registers | h->derived, used = op->reads & all;
+	bool copy = copies(h, op), stores = op->insn.nmem && op->insn.mem[0].rw & INSN_WRITE;
+	uint64_t before = h->bits;
 
-	if (op->sets_flags)
+	if (op->sets_flags) {
 		h->test = (struct lock_test){0};
-	if (op->kind == INSN_OP_CALL) {
-		h->registers &= KEPT;
-	} else if (has(h, &op->dst)) {
-		compare(h, op, h->bits);
-		if (op->kind == INSN_OP_AND && h->test.known && op->dst.size >= sizeof(uint32_t)) {
-			h->registers = (uint16_t)(1u << op->dst.reg);
-			h->bits = h->test.mask;
-			return true;
-		}
+		if (has(h, &op->dst))
+			compare(h, op, h->bits);
+		if (used && !h->test.known)
+			return false;
 	}
-	/* Flags that depend on the value in another way decide by it in another way. */
-	if (op->sets_flags && op->data & h->registers && !h->test.known && op->kind != INSN_OP_CALL)
+	if (op->data & all && (stores || op->kind == INSN_OP_PUSH))
 		return false;
 	h->registers &= (uint16_t)~op->writes;
-	if (copy)
+	h->derived &= (uint16_t)~op->writes;
+	if (copy) {
 		h->registers |= (uint16_t)(1u << op->dst.reg);
-	return h->registers || h->test.known;
+	} else if (op->kind == INSN_OP_AND && h->test.known && op->dst.size >= sizeof(uint32_t)) {
+		h->derived |= h->registers;
+		h->registers = (uint16_t)(1u << op->dst.reg);
+		h->bits = before & h->test.mask;
+	} else if (used) {
+		h->derived |= op->writes;
+	}
+	return true;
 }
 
 static void follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct holders *h,
@@ -107,7 +134,11 @@ static void follow(struct insn_decoder *decoder, const struct decision_code *cod
 				*out = h->test;
 			return;
 		}
-		if (op.kind != INSN_OP_JUMP && op.kind != INSN_OP_JCC && !step(h, &op))
+		if (op.kind == INSN_OP_CALL)
+			step_call(h, &op);
+		else if (op.kind != INSN_OP_JUMP && op.kind != INSN_OP_JCC && !step(h, &op))
+			return;
+		if (!h->registers && !h->test.known)
 			return;
 	}
 }

@@ -16,16 +16,49 @@ static bool is_followed(const struct fates *f, uint64_t pc, uint64_t first, uint
 	return found;
 }
 
-void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test)
+/* Returns the index of a fate to replace: one that belongs to no suspicion. SECTION_FATES_MAX: there is none. */
+static unsigned replaceable(const struct fates *f)
+{
+	unsigned at = 0;
+
+	while (at < f->count && f->suspected[at])
+		at++;
+	return at < f->count ? at : SECTION_FATES_MAX;
+}
+
+static bool same_test(const struct lock_test *a, const struct lock_test *b)
+{
+	return a->known == b->known && a->mask == b->mask && a->value == b->value;
+}
+
+/* Drop the cases of this fate. */
+static void drop_cases(struct fates *f, unsigned fate)
+{
+	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
+		if (f->cases[i].fate == fate)
+			f->cases[i].stage = FATE_FREE;
+	}
+}
+
+void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test, bool suspected)
 {
 	unsigned at;
+	bool known = is_followed(f, pc, first, second, &at);
 
-	if (!is_followed(f, pc, first, second, &at) && f->count < SECTION_FATES_MAX) {
-		f->tests[f->count] = *test;
-		f->list[f->count++] = (struct section_fate){.pc = pc, .first = first, .second = second};
+	if (!known && f->count == SECTION_FATES_MAX)
+		at = suspected ? replaceable(f) : SECTION_FATES_MAX;
+	if (at == SECTION_FATES_MAX)
+		return;
+	/* Other text may be there by now, which looks for another value. */
+	if (!known || !same_test(&f->tests[at], test)) {
+		drop_cases(f, at);
+		f->count += at == f->count;
+		f->list[at] = (struct section_fate){.pc = pc, .first = first, .second = second};
+		f->tests[at] = *test;
+		f->suspected[at] = false;
 	}
-	if (at < f->count)
-		f->gone[at] = false;
+	f->suspected[at] |= suspected;
+	f->gone[at] = false;
 }
 
 bool fates_has(const struct fates *f, uint64_t pc)
@@ -42,7 +75,7 @@ uint64_t fates_site(struct fates *f)
 	for (unsigned i = 0; i < f->count; i++) {
 		unsigned at = f->turn++ % f->count;
 
-		if (!f->gone[at] && f->list[at].seen < SEEN_ENOUGH)
+		if (!f->gone[at] && f->list[at].seen + f->list[at].missed[0] + f->list[at].missed[1] < SEEN_ENOUGH)
 			return f->list[at].pc;
 	}
 	return 0;
@@ -128,20 +161,27 @@ static void enter_second(struct fates *f, struct fate_case *c, uint64_t lock, co
 	c->moved_bits = changes(f, c);
 }
 
-void fates_take(struct fates *f, const struct lock_who *who, const struct section_call *call, const uint64_t *made, unsigned n)
+void fates_again(struct fates *f, const struct lock_who *who, const struct section_call *call, struct sections *s)
 {
 	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
 		struct fate_case *c = &f->cases[i];
 		struct section_fate *fate = &f->list[c->fate];
 
-		if (c->stage != FATE_GAP || !lock_who_same(&c->who, who))
+		if (c->stage != FATE_GAP || call->taken_at != fate->first || !lock_who_same(&c->who, who))
 			continue;
-		if (call->taken_at == fate->second) {
-			enter_second(f, c, call->gva, made, n);
-		} else if (call->taken_at == fate->first) {
+		if (!sections_remembers(s, who, c->taken))
 			fate->missed[c->equal] += f->tests[c->fate].known;
-			c->stage = FATE_FREE;
-		}
+		c->stage = FATE_FREE;
+	}
+}
+
+void fates_take(struct fates *f, const struct lock_who *who, const struct section_call *call, const uint64_t *made, unsigned n)
+{
+	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
+		struct fate_case *c = &f->cases[i];
+
+		if (c->stage == FATE_GAP && call->taken_at == f->list[c->fate].second && lock_who_same(&c->who, who))
+			enter_second(f, c, call->gva, made, n);
 	}
 }
 

@@ -53,16 +53,18 @@ struct fates {
 	struct lock_test tests[SECTION_FATES_MAX];
 	/* The text of list[i].pc was freed: do not arm the site. */
 	bool gone[SECTION_FATES_MAX];
+	/* As in fates_follow(). */
+	bool suspected[SECTION_FATES_MAX];
 	struct fate_case cases[FATE_CASES_MAX];
 	unsigned turn; /* the fate whose site is armed next (fates_site()) */
 };
 
 /*
  * Follow the access at `pc` in the section that begins with the call `first`, and, if `second` is not 0, in the activation's
- * next section, which begins with the call `second`. `test`: how the code branches by the datum. Does nothing if it is
- * followed, or if there is no room.
+ * next section, which begins with the call `second`. `test`: how the code branches by the datum. `suspected`: it belongs to a
+ * suspicion; if there is no room, it takes the place of an access that belongs to none. Does nothing if it is followed.
  */
-void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test);
+void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test, bool suspected);
 
 /* Returns whether the access at `pc` is followed. */
 bool fates_has(const struct fates *f, uint64_t pc);
@@ -73,6 +75,12 @@ uint64_t fates_site(struct fates *f);
 /* The context is about to access `size` bytes at GVA `gva` by the instruction at `pc`, in the section that `section` began. */
 void fates_access(struct fates *f, const struct lock_who *who, uint64_t pc, const struct section_call *section, uint64_t gva,
 		  uint32_t size);
+
+/*
+ * The context is about to take a lock by this call, and sections_take() was not called yet. If the call begins the first
+ * section of a case again, the case ends without a second section, unless its activation still runs, as in a loop.
+ */
+void fates_again(struct fates *f, const struct lock_who *who, const struct section_call *call, struct sections *s);
 
 /*
  * The context takes a lock by this call. `made`: the lock moments in which the first sections of the `n` pairs began that the

@@ -109,6 +109,7 @@ static void begin_section(struct locks *l, const struct lock_who *who, const str
 	struct call_chain chain;
 
 	locks_call_chain(l, call->taken_at, regs->gpr[X86_RSP], &chain);
+	fates_again(&l->fates, who, call, &l->sections);
 	sections_take(&l->sections, who, call, &chain);
 	fates_take(&l->fates, who, call, l->sections.made, l->sections.made_count);
 }

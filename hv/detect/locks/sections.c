@@ -459,6 +459,20 @@ static void change(struct sections *s, const struct lock_who *who, const struct 
 	lock_changed(s, who, now);
 }
 
+bool sections_remembers(struct sections *s, const struct lock_who *who, uint64_t taken)
+{
+	struct section_bucket *b = bucket_of(s, who);
+	bool found = false;
+
+	for (unsigned i = 0; i < SECTION_BUCKET_SIZE; i++) {
+		const struct section_activation *a = &b->activations[i];
+
+		for (unsigned k = 0; a->start && lock_who_same(&a->who, who) && k < a->count; k++)
+			found |= a->steps[k].taken == taken;
+	}
+	return found;
+}
+
 void sections_leave(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number)
 {
 	change(s, who, &(struct section_step){.gva = gva, .left = number});

@@ -175,6 +175,9 @@ void sections_share(struct sections *s, const struct lock_who *who, uint64_t gva
  */
 void sections_nested(struct sections *s, const struct lock_who *who, uint64_t inner, uint64_t outer);
 
+/* Returns whether an activation of the context has a section that began in this lock moment. */
+bool sections_remembers(struct sections *s, const struct lock_who *who, uint64_t taken);
+
 /* The context calls a function that releases the lock at its end: sections_give() follows when the call has returned. */
 void sections_leave(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number);
 

@@ -212,7 +212,7 @@ static json_t *fate_json(struct json_builder *b, const struct writing *w, size_t
 	json_put(b, o, "own", json_whole(f->own));
 	json_put(b, o, "moved", json_whole(f->moved));
 	json_put(b, o, "acted", json_whole(f->acted));
-	if (f->reached[0] + f->reached[1] + f->missed[0] + f->missed[1]) {
+	if (f->reached[0] || f->reached[1] || f->missed[0] || f->missed[1]) {
 		json_put(b, o, "reached", json_pack("[I,I]", (json_int_t)f->reached[0], (json_int_t)f->reached[1]));
 		json_put(b, o, "missed", json_pack("[I,I]", (json_int_t)f->missed[0], (json_int_t)f->missed[1]));
 	}

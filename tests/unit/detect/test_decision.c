@@ -165,6 +165,8 @@ static void looking_for_a_value(void **state)
 	LOOKS_FOR("\x48\x8b\x07\xf6\xc4\x40\x75\x00" RET, 0x4000, 0);
 	/* mov (%rdi),%rax; bt $33,%rax; jb */
 	LOOKS_FOR("\x48\x8b\x07\x48\x0f\xba\xe0\x21\x72\x00" RET, UINT64_C(1) << 33, 0);
+	/* mov (%rdi),%eax; mov %eax,%ebx; test %eax,%eax; mov $-22,%eax; je; cmp $3,%ebx; je */
+	LOOKS_FOR("\x8b\x07\x89\xc3\x85\xc0\xb8\xea\xff\xff\xff\x74\x00\x83\xfb\x03\x74\x00" RET, 0xffffffff, 0);
 	/* cmpl $5,(%rdi); je; testb $2,(%rdi); jne */
 	LOOKS_FOR("\x83\x3f\x05\x74\x00" RET, 0xffffffff, 5);
 	LOOKS_FOR("\xf6\x07\x02\x75\x00" RET, 2, 0);
@@ -182,6 +184,20 @@ static void looking_for_something_else(void **state)
 		CODE("\x48\x8b\x07\x48\x8b\x08\x48\x85\xc9\x74\x00" RET), /* of what the pointer leads to */
 		CODE("\x89\x07\x85\xc0\x74\x00" RET),			  /* mov %eax,(%rdi); test %eax,%eax; je */
 		CODE("\x8b\x07\x85\xc0"),
+		/* mov (%rdi),%eax; lea -5(%rax),%edx; and $0xfb,%edx; jne; test $0x100,%eax; jne: u8 is 5 or 9, and then bit 8
+		 */
+		CODE("\x8b\x07\x8d\x50\xfb\x81\xe2\xfb\0\0\0\x75\x00\xa9\0\x01\0\0\x75\x00" RET),
+		/* mov (%rbx),%rbx; mov %rbx,%rdi; call; test %eax,%eax; jne; test %rbx,%rbx; je */
+		CODE("\x48\x8b\x1b\x48\x89\xdf" CALL "\x85\xc0\x75\x00\x48\x85\xdb\x74\x00" RET),
+		/* mov (%rdi),%rax; mov %eax,%edx; test %edx,%edx; je: the low half */
+		CODE("\x48\x8b\x07\x89\xc2\x85\xd2\x74\x00" RET),
+		/* mov (%rdi),%eax; movzbl %ah,%ecx; test %ecx,%ecx; je */
+		CODE("\x8b\x07\x0f\xb6\xcc\x85\xc9\x74\x00" RET),
+		/* mov (%rdi),%eax; mov %eax,%edx; and $7,%edx; test $8,%al; jne; cmp $2,%edx; je: the first branch is by bit 3
+		 */
+		CODE("\x8b\x07\x89\xc2\x83\xe2\x07\xa8\x08\x75\x00\x83\xfa\x02\x74\x00" RET),
+		/* mov (%rdi),%eax; mov %eax,8(%rsp); cmpl $5,8(%rsp); je; test %eax,%eax; je */
+		CODE("\x8b\x07\x89\x44\x24\x08\x83\x7c\x24\x08\x05\x74\x00\x85\xc0\x74\x00" RET),
 	};
 
 	for (unsigned i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)

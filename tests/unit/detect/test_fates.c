@@ -51,7 +51,7 @@ static int setup(void **state)
 	f->reads = 1000;
 	f->f.read = read_word;
 	f->f.ctx = f;
-	fates_follow(&f->f, PC, FIRST, SECOND, &test);
+	fates_follow(&f->f, PC, FIRST, SECOND, &test, true);
 	return 0;
 }
 
@@ -146,6 +146,7 @@ static void cases_without_an_end_do_not_count(void **state)
 {
 	struct fixture *f = *state;
 	const struct section_call again = {LOCK, FIRST, 50, false}, elsewhere = {LOCK, ELSEWHERE, 51, false};
+	static struct sections none;
 	uint64_t first = check(f, &one);
 
 	/* The second section is of another activation. */
@@ -156,7 +157,7 @@ static void cases_without_an_end_do_not_count(void **state)
 	first = check(f, &one);
 	fates_give(&f->f, &one, LOCK);
 	fates_take(&f->f, &one, &elsewhere, NULL, 0);
-	fates_take(&f->f, &one, &again, NULL, 0);
+	fates_again(&f->f, &one, &again, &none);
 	enter(f, &one, first);
 	fates_give(&f->f, &one, LOCK);
 	/* The object is freed, or lock operations may have been missed, or the datum cannot be read any more. */
@@ -192,19 +193,22 @@ static void what_a_check_decides_is_counted(void **state)
 	struct fixture *f = *state;
 	const struct section_call again = {LOCK, FIRST, 50, false};
 	const struct section_fate *fate = &f->f.list[0];
+	static struct sections none;
 
 	for (unsigned i = 0; i < 10; i++) {
 		uint64_t first;
 
-		/* Bit 0 is set in 4 of 10 cases, and the second section follows in 3 of these, and in 1 of the other 6. */
-		f->word = (uint64_t)(i < 4) << 32;
+		/*
+		 * Bit 0 is set in 4 of 10 cases, and the second section follows in 3 of these, and in 1 of the other 6. The
+		 * code does not look at bit 1.
+		 */
+		f->word = (uint64_t)((i < 4) + 2 * (i & 1)) << 32;
 		first = check(f, &one);
 		fates_give(&f->f, &one, LOCK);
 		if (i < 3 || i == 9)
 			enter(f, &one, first);
 		fates_give(&f->f, &one, LOCK);
-		fates_take(&f->f, &one, &again, NULL, 0);
-		fates_give(&f->f, &one, LOCK);
+		fates_again(&f->f, &one, &again, &none);
 	}
 	assert_int_equal(fate->reached[0], 3);
 	assert_int_equal(fate->missed[0], 1);
@@ -213,13 +217,71 @@ static void what_a_check_decides_is_counted(void **state)
 	assert_int_equal(fate->seen, 4);
 }
 
+/* The first section comes again in the same activation, as in a loop: that says nothing. */
+static void an_activation_that_goes_on_has_missed_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct sections *s = calloc(1, sizeof(*s));
+	const struct section_call call = {LOCK, FIRST, ++f->number, false}, again = {LOCK, FIRST, 50, false};
+	const struct call_chain alone = {0};
+
+	assert_non_null(s);
+	assert_int_equal(sections_follow(s, &(struct section_function){FIRST, FIRST + 0x100, FIRST, 0}), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		sections_at(s, &one, FIRST, 0);
+		sections_take(s, &one, &call, &alone);
+		fates_access(&f->f, &one, PC, &call, DATUM, 4);
+		fates_give(&f->f, &one, LOCK);
+		sections_give(s, &one, LOCK, ++f->number);
+		/* Or the function is called again. */
+		if (i)
+			sections_at(s, &one, FIRST, 0);
+		fates_again(&f->f, &one, &again, s);
+		assert_int_equal(f->f.list[0].missed[1], i);
+	}
+	sections_fini(s);
+	free(s);
+}
+
+/* A suspicion's access takes the place of one that belongs to none. */
+static void suspicions_come_first(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t i = 1; i < 2 * SECTION_FATES_MAX; i++)
+		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND, &test, false);
+	assert_int_equal(f->f.count, SECTION_FATES_MAX);
+	assert_false(fates_has(&f->f, PC + 8 * SECTION_FATES_MAX));
+	for (uint64_t i = 0; i < 2 * SECTION_FATES_MAX; i++)
+		fates_follow(&f->f, PC + 4 + 8 * i, FIRST, SECOND, &test, true);
+	assert_int_equal(f->f.count, SECTION_FATES_MAX);
+	assert_true(fates_has(&f->f, PC));
+	assert_true(fates_has(&f->f, PC + 4));
+	assert_false(fates_has(&f->f, PC + 8));
+}
+
+/* Code that was loaded to the same place looks for another value. */
+static void a_new_test_begins_anew(void **state)
+{
+	struct fixture *f = *state;
+	const struct lock_test unknown = {0};
+
+	f->f.list[0].seen = f->f.list[0].missed[1] = 9;
+	fates_follow(&f->f, PC, FIRST, SECOND, &test, false);
+	assert_int_equal(f->f.list[0].seen, 9);
+	fates_follow(&f->f, PC, FIRST, SECOND, &unknown, false);
+	assert_int_equal(f->f.list[0].seen, 0);
+	enter(f, &one, check(f, &one));
+	assert_int_equal(f->f.list[0].reached[0] + f->f.list[0].reached[1], 0);
+}
+
 static void one_section_alone(void **state)
 {
 	struct fixture *f = *state;
 	const struct section_call section = {LOCK, ELSEWHERE, 1, false};
 
-	fates_follow(&f->f, PC, ELSEWHERE, 0, &test);
-	fates_follow(&f->f, PC, ELSEWHERE, 0, &test);
+	fates_follow(&f->f, PC, ELSEWHERE, 0, &test, true);
+	fates_follow(&f->f, PC, ELSEWHERE, 0, &test, true);
 	assert_int_equal(f->f.count, 2);
 	fates_access(&f->f, &one, PC, &section, DATUM, 4);
 	change(f, 2);
@@ -237,7 +299,7 @@ static void sites_take_turns(void **state)
 {
 	struct fixture *f = *state;
 
-	fates_follow(&f->f, PC + 8, FIRST, SECOND, &test);
+	fates_follow(&f->f, PC + 8, FIRST, SECOND, &test, true);
 	assert_true(fates_has(&f->f, PC + 8) && !fates_has(&f->f, PC + 1));
 	assert_int_not_equal(fates_site(&f->f), fates_site(&f->f));
 	f->f.list[0].seen = 100000;
@@ -246,7 +308,7 @@ static void sites_take_turns(void **state)
 	/* A module's text goes, and comes back to the same place. */
 	fates_text_gone(&f->f, PC, 0x100);
 	assert_int_equal(fates_site(&f->f), 0);
-	fates_follow(&f->f, PC + 8, FIRST, SECOND, &test);
+	fates_follow(&f->f, PC + 8, FIRST, SECOND, &test, true);
 	assert_int_equal(fates_site(&f->f), PC + 8);
 }
 
@@ -274,7 +336,7 @@ static void tables_are_bounded(void **state)
 		assert_int_equal(f->f.list[0].seen, seen + (who >= 200 - FATE_CASES_MAX));
 	}
 	for (uint64_t i = 0; i < 2 * SECTION_FATES_MAX; i++)
-		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND, &test);
+		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND, &test, true);
 	assert_int_equal(f->f.count, SECTION_FATES_MAX);
 }
 
@@ -286,6 +348,9 @@ int main(void)
 		T(contexts_are_apart),
 		T(cases_without_an_end_do_not_count),
 		T(what_a_check_decides_is_counted),
+		T(an_activation_that_goes_on_has_missed_nothing),
+		T(suspicions_come_first),
+		T(a_new_test_begins_anew),
 		T(one_section_alone),
 		T(sites_take_turns),
 		T(tables_are_bounded),
