@@ -261,16 +261,16 @@ class CheckTest(unittest.TestCase):
 
     def test_sections(self):
         self.follow(atomic=True)
-        status, output = self.check("--locks", "--group", "atomic", "--group", "atomicright")
+        status, output = self.check("--locks", "--group", "atomic", "--group", "atomicright", "--group", "atomicfate")
         self.assertEqual(status, 0, output)
         self.assertRegex(output, r"suspected: \S+ atomicity gt_actlen_enqueue read 4 / gt_actlen_enqueue write 4 / gt_actlen_change write 4: t")
         self.suspect_steps("gt_recheck_enqueue", "gt_recheck_change")
-        self.assertIn("suspected wrongly", self.check("--locks", "--group", "atomic", "--group", "atomicright")[1])
+        self.assertIn("suspected wrongly", self.check("--locks", "--group", "atomic", "--group", "atomicright", "--group", "atomicfate")[1])
         for faulty in "actlen", "actboth":
             self.follow(atomic=True)
             self.locks["suspicions"] = [s for s in self.locks["suspicions"]
                                         if faulty not in self.locks["accesses"][s["sides"][0]["index"]]["site"]]
-            self.assertIn(f"LOCKS: {faulty}: not suspected", self.check("--locks", "--group", "atomic", "--group", "atomicright")[1])
+            self.assertIn(f"LOCKS: {faulty}: not suspected", self.check("--locks", "--group", "atomic", "--group", "atomicright", "--group", "atomicfate")[1])
 
     def test_locks_were_not_followed(self):
         self.assertEqual(self.check("--locks")[0], 1)

@@ -51,6 +51,8 @@ struct gt_atomic {
 /* The faulty cases and the right ones are in two groups, so that a run can give them different times. */
 #define GT_ATOMIC_CASE(...) GT_ATOMIC_IN("atomic", __VA_ARGS__)
 #define GT_ATOMIC_RIGHT(...) GT_ATOMIC_IN("atomicright", __VA_ARGS__)
+/* Right cases for which the run must follow the datum through both sections, which takes longer. */
+#define GT_ATOMIC_FATE(...) GT_ATOMIC_IN("atomicfate", __VA_ARGS__)
 
 /* ---- faulty: check-then-act ---- */
 
@@ -931,6 +933,116 @@ static gt_fn void gt_claim_other(u64 round)
 }
 
 GT_ATOMIC_RIGHT(claim, owner, other);
+
+/* ---- right: what becomes of the datum shows it ---- */
+
+/* A word with flags: the first section checks one, the second section changes another, and the other side a third. */
+#define GT_ATOMIC_CLOSED 1
+#define GT_ATOMIC_TURN 2
+#define GT_ATOMIC_LINK 4
+GT_ATOMIC(gt_otherbits);
+
+static gt_fn void gt_otherbits_turner(u64 round)
+{
+	bool closed;
+
+	spin_lock(&gt_otherbits.lock);
+	closed = gt_otherbits.value & GT_ATOMIC_CLOSED;
+	spin_unlock(&gt_otherbits.lock);
+	if (closed)
+		return;
+	gt_atomic_gap();
+	spin_lock(&gt_otherbits.lock);
+	gt_otherbits.value ^= GT_ATOMIC_TURN;
+	spin_unlock(&gt_otherbits.lock);
+}
+
+static gt_fn void gt_otherbits_linker(u64 round)
+{
+	spin_lock(&gt_otherbits.lock);
+	gt_otherbits.value ^= GT_ATOMIC_LINK;
+	spin_unlock(&gt_otherbits.lock);
+}
+
+GT_ATOMIC_FATE(otherbits, turner, linker);
+
+/* A hint, as to what was found last: it saves work, but does not decide whether the second section comes. */
+GT_ATOMIC(gt_hint);
+
+static gt_fn void gt_hint_finder(u64 round)
+{
+	spin_lock(&gt_hint.lock);
+	if (gt_hint.value)
+		gt_hint.words[0]++;
+	spin_unlock(&gt_hint.lock);
+	if (round & 2)
+		return;
+	gt_atomic_gap();
+	spin_lock(&gt_hint.lock);
+	gt_hint.value = round & 4 ? round : 0;
+	spin_unlock(&gt_hint.lock);
+}
+
+static gt_fn void gt_hint_other(u64 round)
+{
+	spin_lock(&gt_hint.lock);
+	gt_hint.value = round & 1 ? round : 0;
+	spin_unlock(&gt_hint.lock);
+}
+
+GT_ATOMIC_FATE(hint, finder, other);
+
+/* One section looks at several objects under one lock, and the next one changes one of them. */
+#define GT_ATOMIC_RING 8
+static DEFINE_SPINLOCK(gt_ring_lock);
+static struct gt_atomic *gt_ring_objects[GT_ATOMIC_RING];
+
+static gt_fn void gt_ring_looker(u64 round)
+{
+	unsigned int i;
+
+	spin_lock(&gt_ring_lock);
+	for (i = 0; i < GT_ATOMIC_RING; i++) {
+		if (gt_ring_objects[i]->value > GT_ATOMIC_MAX / 2)
+			gt_use(i);
+	}
+	spin_unlock(&gt_ring_lock);
+	gt_atomic_gap();
+	spin_lock(&gt_ring_lock);
+	gt_ring_objects[round % GT_ATOMIC_RING]->value = gt_atomic_fill(round / GT_ATOMIC_RING);
+	spin_unlock(&gt_ring_lock);
+}
+
+static gt_fn void gt_ring_writer(u64 round)
+{
+	spin_lock(&gt_ring_lock);
+	gt_ring_objects[round % GT_ATOMIC_RING]->value = gt_atomic_fill(round);
+	spin_unlock(&gt_ring_lock);
+}
+
+static void gt_ring_teardown(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < GT_ATOMIC_RING; i++)
+		kfree(gt_ring_objects[i]);
+}
+
+static int gt_ring_setup(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < GT_ATOMIC_RING; i++) {
+		gt_ring_objects[i] = kzalloc(sizeof(*gt_ring_objects[i]), GFP_KERNEL);
+		if (!gt_ring_objects[i]) {
+			gt_ring_teardown();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+GT_ATOMIC_FATE(ring, looker, writer, .setup = gt_ring_setup, .teardown = gt_ring_teardown);
 
 /* ---- right: another lock makes one step of both sections ---- */
 
