@@ -993,7 +993,7 @@ static gt_fn void gt_hint_other(u64 round)
 GT_ATOMIC_FATE(hint, finder, other);
 
 /* One section looks at several objects under one lock, and the next one changes one of them. */
-#define GT_ATOMIC_RING 8
+#define GT_ATOMIC_RING 16
 static DEFINE_SPINLOCK(gt_ring_lock);
 static struct gt_atomic *gt_ring_objects[GT_ATOMIC_RING];
 
