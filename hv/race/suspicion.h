@@ -58,6 +58,8 @@ enum atomicity_told {
 	ATOMICITY_EITHER,
 	/* in the cases that were followed, others never changed the bits that the first section had checked */
 	ATOMICITY_UNCHANGED,
+	/* a section was seen in between only once, and in the cases that were followed, the checked datum never changed */
+	ATOMICITY_ONCE,
 	ATOMICITY_ORDERED, /* the function waits for a hand-over between the sections */
 	ATOMICITY_NEVER,   /* the other function's section was never seen between the two sections, in the run or in a copy */
 	ATOMICITY_APART,   /* the two functions were not seen at the same time */
@@ -183,7 +185,8 @@ struct suspicions {
 	char told_text[ATOMICITY_TOLD][256];
 	/*
 	 * The data whose fates are worth following: of the atomicity suspicions, and of pairs of sections that would be
-	 * suspicions if another section had been seen in between (ATOMICITY_NEVER). Not stored in reports.
+	 * suspicions if another section had been seen in between, or more than once (ATOMICITY_NEVER, ATOMICITY_ONCE). Not
+	 * stored in reports.
 	 */
 	struct suspicion_follow follow[SUSPICIONS_FOLLOW_MAX];
 	size_t follow_count;

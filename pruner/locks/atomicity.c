@@ -115,15 +115,21 @@ static bool is_suspicion(const struct found *f)
 	return f->told == ATOMICITY_TOLD;
 }
 
+/* Returns whether the result lacks only sections in between to be a suspicion. */
+static bool is_near(const struct found *f)
+{
+	return f->told == ATOMICITY_NEVER || f->told == ATOMICITY_ONCE;
+}
+
 /*
  * A suspicion is better than a result that is no suspicion, and of two suspicions the one with the higher weight is better. Of
- * other results, the best one is what lacks only a section in between to be a suspicion.
+ * other results, the best one is what lacks only sections in between to be a suspicion.
  */
 static bool is_better(const struct found *f, const struct found *than)
 {
 	if (is_suspicion(f) != is_suspicion(than))
 		return is_suspicion(f);
-	return is_suspicion(f) ? f->weight > than->weight : f->told == ATOMICITY_NEVER && than->told != ATOMICITY_NEVER;
+	return is_suspicion(f) ? f->weight > than->weight : is_near(f) && !is_near(than);
 }
 
 /* Store the result, unless a better one with the same key is stored. */
@@ -367,14 +373,14 @@ static void judge_groups(struct judging *j, bool two_locks)
 	}
 }
 
-/* List the data of suspicions, or, if j->listing_near is set, of pairs that lack only a section in between. */
+/* List the data of suspicions, or, if j->listing_near is set, of pairs that lack only sections in between. */
 static void list_follow(const void *node, VISIT visit, void *ctx)
 {
 	struct judging *j = ctx;
 	const struct found *f = *(const struct found *const *)node;
 	const struct prot_access *first = &j->p->accesses[f->s.side[0]], *between = &j->p->accesses[f->s.between];
 
-	if ((visit != postorder && visit != leaf) || f->told != (j->listing_near ? ATOMICITY_NEVER : ATOMICITY_TOLD) ||
+	if ((visit != postorder && visit != leaf) || !(j->listing_near ? is_near(f) : is_suspicion(f)) ||
 	    first->rw & INSN_WRITE || !(between->rw & INSN_WRITE) || j->counts->follow_count == SUSPICIONS_FOLLOW_MAX)
 		return;
 	j->counts->follow[j->counts->follow_count] = f->follow;

@@ -109,6 +109,9 @@ uint64_t atomicity_checked_bits(const struct prot_use *first);
  */
 int atomicity_tell_fate(const struct atomicity_case *c);
 
+/* Returns whether the run has followed the first section's datum in enough cases, and it never changed in between. */
+bool atomicity_never_moved(const struct atomicity_case *c);
+
 /* ---- atomicity_rules.c, atomicity_text.c ---- */
 
 /*

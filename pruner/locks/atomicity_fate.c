@@ -60,6 +60,15 @@ static bool either_way(const struct section_fate *f)
 	       f->missed[1] >= EITHER_ENOUGH;
 }
 
+bool atomicity_never_moved(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	const struct section_fate *f = section_fate_find(p->fates, p->fate_count, p->accesses[c->first->access].pc,
+							 c->sections->first, c->sections->second);
+
+	return f && f->seen >= CASES_ENOUGH && !(f->moved_bits & atomicity_checked_bits(c->first));
+}
+
 int atomicity_tell_fate(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;

@@ -289,19 +289,21 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 /*
  * Returns ATOMICITY_TOLD if the other section came in between in the run, or if a copy with this section in between confirms
  * the suspicion. Otherwise a lock that the run does not follow may keep the section away: returns ATOMICITY_NEVER or another
- * reason.
+ * reason. If the section came in between only once, the datum must not have stayed as it was in all cases that were followed.
  */
 static int tell_apart(const struct atomicity_case *c)
 {
 	const struct section_pair *s = c->sections;
 	const struct prot_access *first = atomicity_access(c->group, c->first),
 				 *between = atomicity_access(c->group, c->between);
+	const struct section_between *seen = atomicity_came_between(s, c->between->taken_at);
 
 	if (s->waited == s->count)
 		return ATOMICITY_ORDERED;
-	if (atomicity_came_between(s, c->between->taken_at) ||
-	    section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED)
+	if (section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED)
 		return ATOMICITY_TOLD;
+	if (seen)
+		return seen->count == 1 && atomicity_never_moved(c) ? ATOMICITY_ONCE : ATOMICITY_TOLD;
 	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_NEVER : ATOMICITY_APART;
 }
 

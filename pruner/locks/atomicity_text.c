@@ -39,6 +39,7 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_ELSEWHERE] = "the second section changes other data: the checked datum in few cases or in none",
 	[ATOMICITY_EITHER] = "the second section was seen to follow and not to follow, whatever the first one had found",
 	[ATOMICITY_UNCHANGED] = "others were not seen to change the bits that the first section checks",
+	[ATOMICITY_ONCE] = "another section came in between only once, and the datum was not seen to change",
 	[ATOMICITY_ORDERED] = "the function waits for a hand-over between its sections",
 	[ATOMICITY_NEVER] = "no section of the other function ever came in between",
 	[ATOMICITY_APART] = "the two functions were not seen at the same time",

@@ -763,6 +763,25 @@ static void test_acts_on_one_of_several(void **state)
 	expect(b, ATOMICITY_CHECK_ACT);
 }
 
+/* One section in between may be chance, if the datum never changes there. */
+static void test_seen_once(void **state)
+{
+	struct bench *b = *state;
+	struct section_fate *fate = follow_check(b);
+
+	b->sections[0].between[0].count = 1;
+	expect(b, ATOMICITY_CHECK_ACT);
+	fate->moved = fate->moved_bits = 0;
+	fate->acted = 20;
+	expect_told(b, ATOMICITY_ONCE);
+	assert_int_equal(b->found.follow_count, 1);
+	b->sections[0].between[0].count = 2;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->sections[0].between[0].count = 1;
+	fate->seen = 15;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
 /* Both sections look at a hint, as at the last entry that was found: the function goes on whether it is right or not. */
 static void test_either_way(void **state)
 {
@@ -1106,6 +1125,7 @@ int main(void)
 		T(test_run_in_copies),
 		T(test_fate_of_a_faulty_pair),
 		T(test_acts_elsewhere),
+		T(test_seen_once),
 		T(test_either_way),
 		T(test_follow),
 		T(test_acts_on_one_of_several),
