@@ -81,35 +81,41 @@ static int by_sections(const void *a, const void *b)
 	return order ? order : order_u64(x->second, y->second);
 }
 
-int protection_set_sections(struct protection *p, const struct section_pair *list, size_t n, struct err *err)
+/* Replace *list, an array of `size` bytes each, by a copy of the `n` entries at `from`. Returns 0 or -1. */
+static int replace_list(void **list, const void *from, size_t n, size_t size, struct err *err)
 {
-	struct section_pair *copy;
+	void *copy = malloc((n + 1) * size);
 
-	n = n < SECTION_PAIRS_MAX ? n : SECTION_PAIRS_MAX;
-	copy = malloc((n + 1) * sizeof(*copy));
 	if (!copy)
 		return err_set(err, EXIT_INTERNAL, "out of memory while recording locks");
 	if (n)
-		memcpy(copy, list, n * sizeof(*copy));
-	qsort(copy, n, sizeof(*copy), by_sections);
-	free(p->sections);
-	p->sections = copy;
+		memcpy(copy, from, n * size);
+	free(*list);
+	*list = copy;
+	return 0;
+}
+
+int protection_set_sections(struct protection *p, const struct section_pair *list, size_t n, struct err *err)
+{
+	void *sections = p->sections;
+
+	n = n < SECTION_PAIRS_MAX ? n : SECTION_PAIRS_MAX;
+	if (replace_list(&sections, list, n, sizeof(*list), err) < 0)
+		return -1;
+	p->sections = sections;
 	p->section_count = (uint32_t)n;
+	qsort(p->sections, n, sizeof(*p->sections), by_sections);
 	return 0;
 }
 
 int protection_set_fates(struct protection *p, const struct section_fate *list, size_t n, struct err *err)
 {
-	struct section_fate *copy;
+	void *fates = p->fates;
 
 	n = n < SECTION_FATES_MAX ? n : SECTION_FATES_MAX;
-	copy = malloc((n + 1) * sizeof(*copy));
-	if (!copy)
-		return err_set(err, EXIT_INTERNAL, "out of memory while recording locks");
-	if (n)
-		memcpy(copy, list, n * sizeof(*copy));
-	free(p->fates);
-	p->fates = copy;
+	if (replace_list(&fates, list, n, sizeof(*list), err) < 0)
+		return -1;
+	p->fates = fates;
 	p->fate_count = (uint32_t)n;
 	return 0;
 }

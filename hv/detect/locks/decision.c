@@ -2,10 +2,8 @@
 /* Finds out whether code decides by what it reads (decision.h), by following the value through the registers. */
 #include "hv/detect/locks/decision.h"
 
+#include "hv/detect/locks/decision_registers.h"
 #include "symbols/insn/op.h"
-
-/* Registers that a function keeps for its caller (System V x86-64 psABI, 3.2.1). */
-#define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
 
 /* What depends on the value that the first instruction read: general registers, and the flags. */
 struct following {
@@ -35,7 +33,7 @@ static void step(struct following *f, const struct insn_op *op)
 	bool depends = used & f->registers;
 
 	if (op->kind == INSN_OP_CALL) {
-		f->registers &= KEPT;
+		f->registers &= DECISION_KEPT;
 		f->flags = false;
 		return;
 	}
@@ -136,7 +134,7 @@ static uint16_t comes_from(const struct insn_op *op)
 /* Follow the two registers over an instruction. Returns false if neither has a value any more that comes from the load. */
 static bool follow_step(const struct insn_op *op, struct decision_step *step)
 {
-	uint16_t writes = op->kind == INSN_OP_CALL ? (uint16_t)~KEPT : op->writes;
+	uint16_t writes = op->kind == INSN_OP_CALL ? (uint16_t)~DECISION_KEPT : op->writes;
 	bool kept = comes_from(op) & (step->loaded | (step->linked ? step->base : 0u));
 
 	if (writes & step->base)

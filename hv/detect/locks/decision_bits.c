@@ -2,6 +2,7 @@
 /* Finds out by which bits of a value code may decide (decision_bits.h), by following each bit through the registers. */
 #include "hv/detect/locks/decision_bits.h"
 
+#include "hv/detect/locks/decision_registers.h"
 #include "symbols/insn/op.h"
 
 #define ALL UINT64_MAX
@@ -9,10 +10,6 @@
 /* A value is followed over at most this many instructions, on all paths together, and past this many branches on one path. */
 #define INSNS_MAX 512u
 #define BRANCHES_MAX 8u
-/* Registers with arguments: RDI, RSI, RDX, RCX, R8, R9 (System V x86-64 psABI, 3.2.3). */
-#define ARGUMENTS (1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8)
-/* Registers that a function keeps for its caller (3.2.1). */
-#define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
 
 /* On which bits of the value the registers and the flags depend. */
 struct origin {
@@ -28,11 +25,6 @@ struct search {
 	uint64_t bits; /* the result so far */
 	unsigned insns;
 };
-
-static uint64_t low_bits(unsigned bytes)
-{
-	return bytes >= sizeof(uint64_t) ? ALL : (UINT64_C(1) << 8 * bytes) - 1;
-}
 
 static bool has(uint16_t set, int reg)
 {
@@ -55,19 +47,19 @@ static uint64_t in_operand(const struct origin *o, const struct insn_operand *op
 		return 0;
 	if (!has(o->in_place, operand->reg))
 		return o->of[operand->reg];
-	return o->of[operand->reg] & low_bits(operand->size) << (operand->high ? 8 : 0);
+	return o->of[operand->reg] & decision_low_bits(operand->size) << (operand->high ? 8 : 0);
 }
 
 /* The constant with which the instruction combines the register `dst`, in the register's bits. */
 static uint64_t constant(const struct insn_op *op)
 {
-	return (op->imm & low_bits(op->dst.size)) << (op->dst.high ? 8 : 0);
+	return (op->imm & decision_low_bits(op->dst.size)) << (op->dst.high ? 8 : 0);
 }
 
 /* The bits of the register that an instruction with this destination leaves alone. One of 4 bytes clears the upper half. */
 static uint64_t kept(const struct insn_operand *dst)
 {
-	return dst->size >= sizeof(uint32_t) ? 0 : ~(low_bits(dst->size) << (dst->high ? 8 : 0));
+	return dst->size >= sizeof(uint32_t) ? 0 : ~(decision_low_bits(dst->size) << (dst->high ? 8 : 0));
 }
 
 static void set(struct origin *o, int reg, uint64_t bits, bool in_place)
@@ -155,7 +147,7 @@ static bool spills(const struct origin *o, const struct insn_op *op)
 static void call(struct origin *o)
 {
 	for (int r = 0; r < X86_GPRS; r++)
-		o->of[r] = has(KEPT, r) ? o->of[r] : 0;
+		o->of[r] = has(DECISION_KEPT, r) ? o->of[r] : 0;
 	o->flags = 0;
 }
 
@@ -196,7 +188,7 @@ static void follow(struct search *s, uint64_t at, struct origin o, unsigned bran
 		case INSN_OP_JUMP:
 			/* A jump out of the function is a tail call, or leads to a return thunk. */
 			if (op.target - s->code->addr >= s->code->len) {
-				s->bits |= origin_of(&o, ARGUMENTS | 1u << X86_RAX | op.data);
+				s->bits |= origin_of(&o, DECISION_ARGUMENTS | 1u << X86_RAX | op.data);
 				return;
 			}
 			at = op.target;
@@ -205,7 +197,7 @@ static void follow(struct search *s, uint64_t at, struct origin o, unsigned bran
 			follow(s, op.target, o, ++branches);
 			break;
 		case INSN_OP_CALL:
-			s->bits |= origin_of(&o, ARGUMENTS | op.data);
+			s->bits |= origin_of(&o, DECISION_ARGUMENTS | op.data);
 			call(&o);
 			break;
 		default:
@@ -219,9 +211,9 @@ static bool begin(const struct insn_op *op, struct origin *o)
 {
 	*o = (struct origin){0};
 	if (op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_MEM && op->dst.kind == INSN_OPERAND_REG && !op->dst.high)
-		set(o, op->dst.reg, low_bits(op->src.size), true);
+		set(o, op->dst.reg, decision_low_bits(op->src.size), true);
 	else if (op->kind == INSN_OP_TEST && op->dst.kind == INSN_OPERAND_MEM && op->src.kind == INSN_OPERAND_IMM)
-		o->flags = op->imm & low_bits(op->dst.size);
+		o->flags = op->imm & decision_low_bits(op->dst.size);
 	else
 		return false;
 	return true;

@@ -2,14 +2,11 @@
 /* Finds out how code branches by a value that it reads (decision_test.h). */
 #include "hv/detect/locks/decision_test.h"
 
+#include "hv/detect/locks/decision_registers.h"
 #include "symbols/insn/op.h"
 
 /* The value is followed over at most this many instructions. */
 #define INSNS_MAX 32u
-/* Registers with arguments: RDI, RSI, RDX, RCX, R8, R9 (System V x86-64 psABI, 3.2.3). */
-#define ARGUMENTS (1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8)
-/* Registers that a function keeps for its caller (3.2.1). */
-#define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
 
 /* Which registers have the value, and which of its bits. The other bits of these registers are 0. */
 struct holders {
@@ -21,24 +18,9 @@ struct holders {
 	bool carry; /* CF says so, and not ZF */
 };
 
-static uint64_t low_bits(unsigned bytes)
-{
-	return bytes >= sizeof(uint64_t) ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
-}
-
 static bool has(const struct holders *h, const struct insn_operand *operand)
 {
 	return operand->kind == INSN_OPERAND_REG && h->registers >> operand->reg & 1;
-}
-
-/* The bits of the value that the instruction combines, in `bits`, with its constant or with the same register. */
-static uint64_t combined(const struct insn_op *op, uint64_t bits)
-{
-	unsigned shift = op->dst.high ? 8 : 0;
-	uint64_t mask = op->src.kind == INSN_OPERAND_IMM ? (op->imm & low_bits(op->dst.size)) << shift
-							 : low_bits(op->dst.size) << shift;
-
-	return bits & mask;
 }
 
 /* If the instruction compares the value, set h->test. `bits`: those of the value in its first operand. */
@@ -46,14 +28,16 @@ static void compare(struct holders *h, const struct insn_op *op, uint64_t bits)
 {
 	bool same = op->src.kind == INSN_OPERAND_REG && op->dst.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg &&
 		    op->src.high == op->dst.high;
-	uint64_t whole = low_bits(op->dst.size) << (op->dst.high ? 8 : 0);
+	unsigned shift = op->dst.high ? 8 : 0;
+	uint64_t whole = decision_low_bits(op->dst.size) << shift;
+	uint64_t constant = (op->imm & decision_low_bits(op->dst.size)) << shift;
 
 	h->test = (struct lock_test){0};
 	h->carry = op->kind == INSN_OP_BT;
 	if ((op->kind == INSN_OP_TEST || op->kind == INSN_OP_AND) && (op->src.kind == INSN_OPERAND_IMM || same))
-		h->test = (struct lock_test){true, combined(op, bits), 0};
+		h->test = (struct lock_test){true, bits & (same ? whole : constant), 0};
 	else if (op->kind == INSN_OP_CMP && op->src.kind == INSN_OPERAND_IMM)
-		h->test = (struct lock_test){true, bits & whole, (op->imm & low_bits(op->dst.size)) << (op->dst.high ? 8 : 0)};
+		h->test = (struct lock_test){true, bits & whole, constant};
 	else if (op->kind == INSN_OP_BT && op->src.kind == INSN_OPERAND_IMM && op->dst.kind == INSN_OPERAND_REG)
 		h->test = (struct lock_test){true, bits & UINT64_C(1) << (op->imm & (8 * op->dst.size - 1u)), 0};
 }
@@ -70,10 +54,10 @@ static bool looks_at(const struct insn_op *op, bool carry)
 /* A call keeps some registers. Its result may depend on the value if the value is in an argument. */
 static void step_call(struct holders *h, const struct insn_op *op)
 {
-	bool passed = (h->registers | h->derived) & (ARGUMENTS | op->reads);
+	bool passed = (h->registers | h->derived) & (DECISION_ARGUMENTS | op->reads);
 
-	h->registers &= KEPT;
-	h->derived = (uint16_t)((h->derived & KEPT) | (passed ? 1u << X86_RAX : 0));
+	h->registers &= DECISION_KEPT;
+	h->derived = (uint16_t)((h->derived & DECISION_KEPT) | (passed ? 1u << X86_RAX : 0));
 	h->test = (struct lock_test){0};
 }
 
@@ -81,7 +65,7 @@ static void step_call(struct holders *h, const struct insn_op *op)
 static bool copies(const struct holders *h, const struct insn_op *op)
 {
 	return op->kind == INSN_OP_MOV && has(h, &op->src) && !op->src.high && op->dst.kind == INSN_OPERAND_REG &&
-	       op->dst.size >= sizeof(uint32_t) && !(h->bits & ~low_bits(op->src.size));
+	       op->dst.size >= sizeof(uint32_t) && !(h->bits & ~decision_low_bits(op->src.size));
 }
 
 /*
@@ -155,9 +139,9 @@ void decision_test(struct insn_decoder *decoder, const struct decision_code *cod
 	if (op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM && op.dst.kind == INSN_OPERAND_REG &&
 	    (op.dst.size >= sizeof(uint32_t))) {
 		h.registers = (uint16_t)(1u << op.dst.reg);
-		h.bits = low_bits(op.src.size);
+		h.bits = decision_low_bits(op.src.size);
 	} else if (op.dst.kind == INSN_OPERAND_MEM && (op.kind == INSN_OP_TEST || op.kind == INSN_OP_CMP)) {
-		compare(&h, &op, low_bits(op.dst.size));
+		compare(&h, &op, decision_low_bits(op.dst.size));
 	}
 	if (h.registers || h.test.known)
 		follow(decoder, code, addr + op.insn.len, &h, out);

@@ -48,7 +48,28 @@ struct gt_atomic {
 		.side = {{#first, gt_##case_name##_##first, 0}, {#second, gt_##case_name##_##second, 1}}, \
 		__VA_ARGS__}
 
-/* The faulty cases and the right ones are in two groups, so that a run can give them different times. */
+static void gt_atomic_free(struct gt_atomic **objects, unsigned int n)
+{
+	while (n--)
+		kfree(objects[n]);
+}
+
+/* Make `n` objects. Returns 0 or -ENOMEM. */
+static int gt_atomic_make(struct gt_atomic **objects, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		objects[i] = kzalloc(sizeof(*objects[i]), GFP_KERNEL);
+		if (!objects[i]) {
+			gt_atomic_free(objects, i);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The faulty cases and the right ones are in different groups, so that a run can give them different times. */
 #define GT_ATOMIC_CASE(...) GT_ATOMIC_IN("atomic", __VA_ARGS__)
 #define GT_ATOMIC_RIGHT(...) GT_ATOMIC_IN("atomicright", __VA_ARGS__)
 /* Right cases for which the run must follow the datum through both sections, which takes longer. */
@@ -855,24 +876,12 @@ static gt_fn void gt_rows_writer(u64 round)
 
 static void gt_rows_teardown(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < GT_ATOMIC_ROWS; i++)
-		kfree(gt_rows_objects[i]);
+	gt_atomic_free(gt_rows_objects, GT_ATOMIC_ROWS);
 }
 
 static int gt_rows_setup(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < GT_ATOMIC_ROWS; i++) {
-		gt_rows_objects[i] = kzalloc(sizeof(*gt_rows_objects[i]), GFP_KERNEL);
-		if (!gt_rows_objects[i]) {
-			gt_rows_teardown();
-			return -ENOMEM;
-		}
-	}
-	return 0;
+	return gt_atomic_make(gt_rows_objects, GT_ATOMIC_ROWS);
 }
 
 GT_ATOMIC_RIGHT(rows, sorter, writer, .setup = gt_rows_setup, .teardown = gt_rows_teardown);
@@ -1022,24 +1031,12 @@ static gt_fn void gt_ring_writer(u64 round)
 
 static void gt_ring_teardown(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < GT_ATOMIC_RING; i++)
-		kfree(gt_ring_objects[i]);
+	gt_atomic_free(gt_ring_objects, GT_ATOMIC_RING);
 }
 
 static int gt_ring_setup(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < GT_ATOMIC_RING; i++) {
-		gt_ring_objects[i] = kzalloc(sizeof(*gt_ring_objects[i]), GFP_KERNEL);
-		if (!gt_ring_objects[i]) {
-			gt_ring_teardown();
-			return -ENOMEM;
-		}
-	}
-	return 0;
+	return gt_atomic_make(gt_ring_objects, GT_ATOMIC_RING);
 }
 
 GT_ATOMIC_FATE(ring, looker, writer, .setup = gt_ring_setup, .teardown = gt_ring_teardown);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What decision.c, decision_bits.c and decision_test.c know of registers. Only they use this header. */
+#ifndef OUTRIDER_DETECT_LOCKS_DECISION_REGISTERS_H
+#define OUTRIDER_DETECT_LOCKS_DECISION_REGISTERS_H
+
+#include <stdint.h>
+
+#include "hv/base/x86.h"
+
+/* Registers that a function keeps for its caller, with a bit for each enum x86_gpr (System V x86-64 psABI, 3.2.1). */
+#define DECISION_KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
+/* Registers with arguments: RDI, RSI, RDX, RCX, R8, R9 (3.2.3). */
+#define DECISION_ARGUMENTS (1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8)
+
+/* Returns the bits of a value's low `bytes` bytes: all bits from 8 bytes on. */
+static inline uint64_t decision_low_bits(unsigned bytes)
+{
+	return bytes >= sizeof(uint64_t) ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
+}
+
+#endif
