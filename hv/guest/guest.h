@@ -268,6 +268,12 @@ bool guest_text_going(struct guest *g, uint64_t addr);
 int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
 
 /*
+ * Returns whether a return thunk is at `gva` (__x86_return_thunk, srso_return_thunk and others). With mitigations for CPU bugs,
+ * functions return by a jump to it.
+ */
+bool guest_is_return_thunk(const struct guest *g, uint64_t gva);
+
+/*
  * Returns the GVA of a function or variable of the kernel (`module` is "") or of a loaded module, or 0 if there is none. If
  * several symbols have this name, returns the GVA of one of them.
  */

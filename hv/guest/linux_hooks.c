@@ -20,21 +20,23 @@ static bool is_push(const struct insn *insn)
 	return insn->len <= 2 && op >= 0x50 && op <= 0x57;
 }
 
-/*
- * Returns whether the instruction is a return: `ret` or, with mitigations for CPU bugs, a jump to a return thunk
- * (__x86_return_thunk, srso_return_thunk and others).
- */
+bool guest_is_return_thunk(const struct guest *g, uint64_t gva)
+{
+	struct symbol thunk;
+
+	return symtab_at(g->symtab, gva, &thunk) == 0 && thunk.addr == gva && fnmatch("*return_thunk", thunk.name, 0) == 0;
+}
+
+/* Returns whether the instruction is a return: `ret` or, with mitigations for CPU bugs, a jump to a return thunk. */
 static bool is_return(const struct guest *g, const struct insn *insn)
 {
 	struct insn_branch jump;
-	struct symbol thunk;
 
 	if (insn->len == 1 && insn->bytes[0] == 0xc3)
 		return true;
 	if (insn->len != 5 || insn->bytes[0] != 0xe9 || !insn_direct_branch(insn, &jump))
 		return false;
-	return symtab_at(g->symtab, jump.target, &thunk) == 0 && thunk.addr == jump.target &&
-	       fnmatch("*return_thunk", thunk.name, 0) == 0;
+	return guest_is_return_thunk(g, jump.target);
 }
 
 struct finder {

@@ -6,7 +6,6 @@
  */
 #include "hv/detect/locks/callback_hooks.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +61,7 @@ static bool leaves(const struct callback *c, const struct insn *insn)
 		return false;
 	if (guest_symbol_at(c->d->guest, branch.target, &to) || to.addr != branch.target || strstr(to.name, ".cold"))
 		return false;
-	return fnmatch("*return_thunk", to.name, 0) == 0 || locks_called(c->d->locks, insn) ||
+	return guest_is_return_thunk(c->d->guest, branch.target) || locks_called(c->d->locks, insn) ||
 	       locks_of_subject(c->d->locks, &to);
 }
 

@@ -202,6 +202,13 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 	return 0;
 }
 
+bool guest_is_return_thunk(const struct guest *g, uint64_t gva)
+{
+	struct guest_symbol thunk;
+
+	return guest_symbol_at(g, gva, &thunk) == 0 && thunk.addr == gva && fnmatch("*return_thunk", thunk.name, 0) == 0;
+}
+
 uint32_t guest_pointer_offset(const struct guest *g, const char *type, const char *member)
 {
 	(void)type;
