@@ -178,7 +178,7 @@ struct prot_use {
 	/* The code compares the value that the access reads, and branches (`decides` of struct lock_datum). */
 	bool decides;
 	/* As in struct lock_datum. */
-	bool steps;
+	bool steps, same_results;
 	uint64_t bits;
 	struct lock_check check;
 	struct lock_test test; /* Not stored in reports. */

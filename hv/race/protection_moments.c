@@ -280,6 +280,7 @@ static void count_uses(struct protection *p, const struct lock_moment *m, uint32
 		use.taken_at = held->taken_at;
 		use.decides = datum->decides;
 		use.steps = datum->steps;
+		use.same_results = datum->same_results;
 		use.bits = datum->bits;
 		use.check = datum->check;
 		use.test = datum->test;

@@ -37,7 +37,7 @@ static const struct {
 	[ATOMICITY_OWN_STEPS] = {"own-steps", "of two functions whose caller decides nothing by the first one"},
 	[ATOMICITY_OBJECTS] = {"several-objects", "of loops over several objects"},
 	[ATOMICITY_ELSEWHERE] = {"elsewhere", "whose second one changes other data than the first one checks"},
-	[ATOMICITY_EITHER] = {"either-way", "whose second one follows or not, whatever the first one finds"},
+	[ATOMICITY_EITHER] = {"either-way", "whose second one may follow or not, whatever the first one finds"},
 	[ATOMICITY_UNCHANGED] = {"unchanged", "whose first one checks bits that others do not change"},
 	[ATOMICITY_ONCE] = {"seen-once", "that another section came between once, without a change of the datum"},
 	[ATOMICITY_ORDERED] = {"ordered", "with a wait for a hand-over in between"},

@@ -374,6 +374,18 @@ static bool are_own_steps(const struct atomicity_case *c, enum atomicity_pattern
 	return c->sections->caller && (pattern != ATOMICITY_CHECK_ACT || !c->sections->caller_decides);
 }
 
+/*
+ * Returns whether the caller's decision, by the result of the function with the first section, does not depend on what the
+ * first section reads: the function can return each of its results in any case.
+ */
+static bool has_same_results(const struct atomicity_case *c)
+{
+	const struct section_pair *s = c->sections;
+
+	return s->caller && s->caller_name != PROTECTION_NONE && c->first->same_results &&
+	       atomicity_access(c->group, c->first)->function != s->caller_name;
+}
+
 int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
 	int told = tell_pattern(c, pattern);
@@ -392,6 +404,8 @@ int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *patte
 		return ATOMICITY_OUTER;
 	if (are_own_steps(c, *pattern))
 		return ATOMICITY_OWN_STEPS;
+	if (has_same_results(c))
+		return ATOMICITY_EITHER;
 	if (atomicity_several_objects(c))
 		return ATOMICITY_OBJECTS;
 	told = writes(atomicity_access(c->group, c->first)) ? ATOMICITY_TOLD : atomicity_tell_fate(c);

@@ -37,7 +37,7 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 		"the sections are steps of two functions, and their caller decides nothing by the result of the first one",
 	[ATOMICITY_OBJECTS] = "loops access several objects, and nothing says that both sections access the same one",
 	[ATOMICITY_ELSEWHERE] = "the second section changes other data: the checked datum in few cases or in none",
-	[ATOMICITY_EITHER] = "the second section was seen to follow and not to follow, whatever the first one had found",
+	[ATOMICITY_EITHER] = "the second section may follow or not, whatever the first one finds",
 	[ATOMICITY_UNCHANGED] = "others were not seen to change the bits that the first section checks",
 	[ATOMICITY_ONCE] = "another section came in between only once, and the datum was not seen to change",
 	[ATOMICITY_ORDERED] = "the function waits for a hand-over between its sections",

@@ -101,9 +101,10 @@ static bool step(struct holders *h, const struct insn_op *op)
 	return true;
 }
 
-static void follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct holders *h,
-		   struct lock_test *out)
+static uint64_t follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct holders *h,
+		       struct lock_test *out)
 {
+	uint64_t here;
 	struct insn_op op;
 
 	for (unsigned i = 0; i < INSNS_MAX; i++) {
@@ -111,23 +112,26 @@ static void follow(struct insn_decoder *decoder, const struct decision_code *cod
 
 		if (from >= code->len || !insn_op_decode(decoder, code->bytes + from, code->len - from, at, &op) ||
 		    op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP)
-			return;
+			return 0;
+		here = at;
 		at = op.kind == INSN_OP_JUMP ? op.target : at + op.insn.len;
 		if (op.reads_flags && h->test.known) {
-			if (looks_at(&op, h->carry))
-				*out = h->test;
-			return;
+			if (!looks_at(&op, h->carry))
+				return 0;
+			*out = h->test;
+			return here;
 		}
 		if (op.kind == INSN_OP_CALL)
 			step_call(h, &op);
 		else if (op.kind != INSN_OP_JUMP && op.kind != INSN_OP_JCC && !step(h, &op))
-			return;
+			return 0;
 		if (!h->registers && !h->test.known)
-			return;
+			return 0;
 	}
+	return 0;
 }
 
-void decision_test(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr, struct lock_test *out)
+uint64_t decision_test(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr, struct lock_test *out)
 {
 	size_t from = addr - code->addr;
 	struct holders h = {0};
@@ -135,7 +139,7 @@ void decision_test(struct insn_decoder *decoder, const struct decision_code *cod
 
 	*out = (struct lock_test){0};
 	if (from >= code->len || !insn_op_decode(decoder, code->bytes + from, code->len - from, addr, &op))
-		return;
+		return 0;
 	if (op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM && op.dst.kind == INSN_OPERAND_REG &&
 	    (op.dst.size >= sizeof(uint32_t))) {
 		h.registers = (uint16_t)(1u << op.dst.reg);
@@ -143,6 +147,5 @@ void decision_test(struct insn_decoder *decoder, const struct decision_code *cod
 	} else if (op.dst.kind == INSN_OPERAND_MEM && (op.kind == INSN_OP_TEST || op.kind == INSN_OP_CMP)) {
 		compare(&h, &op, decision_low_bits(op.dst.size));
 	}
-	if (h.registers || h.test.known)
-		follow(decoder, code, addr + op.insn.len, &h, out);
+	return h.registers || h.test.known ? follow(decoder, code, addr + op.insn.len, &h, out) : 0;
 }

@@ -11,6 +11,7 @@
 #include "hv/detect/core/unwinding.h"
 #include "hv/detect/locks/decision.h"
 #include "hv/detect/locks/decision_bits.h"
+#include "hv/detect/locks/decision_results.h"
 #include "hv/detect/locks/decision_test.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/pool.h"
@@ -102,7 +103,7 @@ static bool has_name(const struct detect *d, const struct lock_moment *m)
 /* What decide() found out about one instruction. */
 struct decision {
 	uint64_t pc, function;
-	bool decides, steps;
+	bool decides, steps, same_results;
 	uint64_t bits;
 	struct lock_check check;
 	struct lock_test test;
@@ -129,6 +130,11 @@ static bool steps(struct detect *d, struct insn_decoder *decoder, const uint8_t 
 	       decision_links(decoder, before, pc - loop, loop, &step);
 }
 
+static bool is_return_thunk(void *ctx, uint64_t gva)
+{
+	return guest_is_return_thunk(ctx, gva);
+}
+
 /* Read the code around the instruction at `pc`, in this function, and fill in *out. */
 static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, const struct guest_symbol *function,
 			  struct decision *out)
@@ -136,7 +142,9 @@ static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, co
 	uint64_t before = pc - function->addr, after = function->size - before;
 	bool whole = before <= CODE_AROUND && after <= CODE_AROUND;
 	struct decision_code code = {.bytes = k->code};
+	const struct decision_returns returns = {is_return_thunk, d->guest};
 	const uint8_t *here;
+	uint64_t branch;
 	size_t len;
 
 	before = before < CODE_AROUND ? before : CODE_AROUND;
@@ -153,7 +161,8 @@ static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, co
 		return;
 	out->bits = whole ? decision_bits(k->decoder, &code, pc) : UINT64_MAX;
 	decision_check(k->decoder, here, len, pc, &out->check);
-	decision_test(k->decoder, &code, pc, &out->test);
+	branch = decision_test(k->decoder, &code, pc, &out->test);
+	out->same_results = whole && branch && decision_same_results(k->decoder, &code, branch, &returns);
 }
 
 /*
@@ -178,6 +187,7 @@ static void decide(struct detect *d, struct decisions *k, uint64_t pc, const str
 	datum->bits = known->bits;
 	datum->check = known->check;
 	datum->test = known->test;
+	datum->same_results = known->same_results;
 }
 
 /* Fill in *m from *raw. Returns false when the moment's code has no name any more. */

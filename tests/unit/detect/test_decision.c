@@ -9,6 +9,7 @@
 
 #include "hv/detect/locks/decision.h"
 #include "hv/detect/locks/decision_bits.h"
+#include "hv/detect/locks/decision_results.h"
 #include "hv/detect/locks/decision_test.h"
 #include "symbols/insn/insn.h"
 
@@ -204,6 +205,78 @@ static void looking_for_something_else(void **state)
 		assert_false(test_of(*state, codes[i]).known);
 }
 
+/* The function that the codes return through by a jump begins where a code ends, or 0x1000 bytes further. */
+static bool is_thunk(void *ctx, uint64_t gva)
+{
+	return gva == *(const uint64_t *)ctx;
+}
+
+/* Returns whether the first branch by what the first instruction reads leaves all results possible. */
+static bool same_results(struct insn_decoder *decoder, const struct decision_code *code)
+{
+	uint64_t thunk = code->addr + code->len;
+	const struct decision_returns returns = {is_thunk, &thunk};
+	struct lock_test test;
+	uint64_t branch = decision_test(decoder, code, ADDR, &test);
+
+	assert_true(branch);
+	return decision_same_results(decoder, code, branch, &returns);
+}
+
+/* mov (%rdi),%rax; test %rax,%rax; je to the search; cmp %esi,(%rax); je to "found": the entry that was found last. */
+#define LOOK_AT_LAST(search, found) "\x48\x8b\x07\x48\x85\xc0\x74" search "\x39\x30\x74" found
+#define RETURN(n) "\xb8" n "\0\0\0" RET /* mov $n,%eax; ret */
+
+static void the_same_results_either_way(void **state)
+{
+	/* the search: call; test %eax,%eax; jne to "found" */
+	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0f") CALL "\x85\xc0\x75\x06" RETURN("\0") RETURN("\1"))));
+	/* the same, with the results in another register first, and one return for both */
+	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0"
+										"\x89\xd8\x5b" RET)));
+	/* and with a return by a jump behind the code */
+	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0"
+										"\x89\xd8\xe9\0\0\0\0")));
+	/* a loop: L: mov (%rdx),%rdx; cmp %esi,8(%rdx); je found; test %rdx,%rdx; jne L */
+	assert_true(same_results(
+		*state, CODE(LOOK_AT_LAST("\x04", "\x13") "\x48\x8b\x12\x39\x72\x08\x74\x0b\x48\x85\xd2\x75\xf3" RETURN("\0")
+				     RETURN("\1"))));
+	/* the code after "found" ends in a ud2 if something is wrong, and that is the code's end */
+	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0f") CALL
+					      "\x85\xc0\x75\x06" RETURN("\0") "\x85\xc9\x74\x06" RETURN("\1") "\x0f\x0b")));
+}
+
+static void other_results(void **state)
+{
+	const struct decision_code *const codes[] = {
+		/* the full queue: mov (%rdi),%eax; cmp $7,%eax; je; return 0 | return 1 */
+		CODE("\x8b\x07\x83\xf8\x07\x74\x06" RETURN("\0") RETURN("\1")),
+		/* it finds nothing if there is no last one */
+		CODE(LOOK_AT_LAST("\x0a", "\x06") RETURN("\1") RETURN("\0") RETURN("\0")),
+		/* one way has a third result */
+		CODE(LOOK_AT_LAST("\x04", "\x15") CALL "\x85\xc0\x75\x06" RETURN("\0") RETURN("\1") RETURN("\2")),
+		/* both ways return 1 */
+		CODE(LOOK_AT_LAST("\x04", "\x04") RETURN("\1") RETURN("\1")),
+		/* the search returns what a call returned */
+		CODE(LOOK_AT_LAST("\x04", "\x05") CALL RET RETURN("\1")),
+		/* it returns what it read, or the search's last register that nothing is known of */
+		CODE(LOOK_AT_LAST("\x04", "\x08") CALL "\x89\xd8" RET RETURN("\1")),
+		/* a tail call: it leads to another function than the return thunk */
+		CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0\x89\xd8\xe9\0\x10\0\0"),
+		/* an indirect jump */
+		CODE(LOOK_AT_LAST("\x04", "\x0f") CALL "\x85\xc0\x75\x06" RETURN("\0") "\xff\xe0"),
+		/* a branch to another function: je +0x1000 */
+		CODE(LOOK_AT_LAST("\x04", "\x15") CALL "\x0f\x84\0\x10\0\0\x85\xc0\x75\x06" RETURN("\0") RETURN("\1")),
+		/* the search's end knows that it found nothing: xor %ebx,%ebx; test %ebx,%ebx; jne */
+		CODE(LOOK_AT_LAST("\x04", "\x0c") "\x31\xdb\x85\xdb\x75\x06" RETURN("\0") RETURN("\1")),
+	};
+
+	for (unsigned i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (same_results(*state, codes[i]))
+			fail_msg("code %u", i);
+	}
+}
+
 /* The code after a call of a function that returns what it found. */
 static void deciding_by_a_result(void **state)
 {
@@ -307,10 +380,20 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(comparing_memory),	      T(comparing_what_was_loaded),  T(comparing_after_a_call),
-		T(values_that_are_only_used), T(deciding_by_some_bits),	     T(deciding_by_all_bits),
-		T(looking_for_a_value),	      T(looking_for_something_else), T(jumps_and_ends),
-		T(deciding_by_a_result),      T(steps_along_a_list),	     T(comparing_with_a_constant),
+		T(comparing_memory),
+		T(comparing_what_was_loaded),
+		T(comparing_after_a_call),
+		T(values_that_are_only_used),
+		T(deciding_by_some_bits),
+		T(deciding_by_all_bits),
+		T(looking_for_a_value),
+		T(looking_for_something_else),
+		T(jumps_and_ends),
+		T(deciding_by_a_result),
+		T(steps_along_a_list),
+		T(comparing_with_a_constant),
+		T(the_same_results_either_way),
+		T(other_results),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1086,6 +1086,26 @@ static void test_own_steps_that_read(void **state)
 	expect_told(b, ATOMICITY_OWN_STEPS);
 }
 
+/* The first function looks at a hint, as at the last entry that was found, before it searches. */
+static void test_same_results(void **state)
+{
+	struct bench *b = *state;
+
+	in_two_functions(b);
+	b->uses[0].same_results = true;
+	expect_told(b, ATOMICITY_EITHER);
+	/* The caller itself makes the check, so its own result says nothing. */
+	b->accesses[0].function = CALLER;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->accesses[0].function = PROTECTION_NONE;
+	b->sections[0].caller_name = PROTECTION_NONE;
+	expect(b, ATOMICITY_CHECK_ACT);
+	/* One function makes both sections. */
+	check_then_act(b);
+	b->uses[0].same_results = true;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -1146,6 +1166,7 @@ int main(void)
 		T(test_two_functions),
 		T(test_own_steps),
 		T(test_own_steps_that_read),
+		T(test_same_results),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
