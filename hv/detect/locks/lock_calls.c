@@ -250,6 +250,27 @@ static void passes(struct locks *l, unsigned cpu, const struct guest_context *co
 	add_event(l, cpu, context, LOCK_GIVE, &lock);
 }
 
+/* The call takes or tries to take the lock. */
+static void takes(struct locks *l, unsigned cpu, const struct guest_context *context, const struct known_lock_function *f,
+		  struct held_lock lock)
+{
+	if (!lock.maybe && !lock.shared && lock.kind != LOCK_SEMAPHORE)
+		lock_sets_anew(&l->sets, cpu, context, lock.gva);
+	lock.maybe |= f->given_unseen;
+	lock_sets_take(&l->sets, cpu, context, &lock, l->number);
+}
+
+/* The call will release the lock at its end. */
+static void leaves(struct locks *l, unsigned cpu, const struct guest_context *context, uint64_t gva)
+{
+	struct lock_who who;
+
+	if (!context->known)
+		return;
+	who = lock_who_is(cpu, context);
+	sections_leave(&l->sections, &who, gva, l->number);
+}
+
 /* A call that takes a lock, tries to, releases it, or keeps it as a reader. */
 static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 			   const struct known_lock_function *f, uint64_t gva)
@@ -261,7 +282,6 @@ static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs 
 				 .off = function->off | (handover_lines_stopped(&l->handover) ? LOCK_NO_LINE : 0),
 				 .shared = function->shared,
 				 .maybe = function->op == LOCK_TRY};
-	struct lock_who who;
 
 	/*
 	 * For lock_order(), a lock that the call releases at its end is released here as well as at the return: another context
@@ -269,20 +289,14 @@ static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs 
 	 */
 	add_event(l, cpu, context, function->op, &lock);
 	if (gives_at_return(l, regs, function) && lock_sets_leave(&l->sets, cpu, context, gva, regs->rip)) {
-		if (context->known) {
-			who = lock_who_is(cpu, context);
-			sections_leave(&l->sections, &who, gva, l->number);
-		}
+		leaves(l, cpu, context, gva);
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
 		return;
 	}
 	follow_section(l, cpu, regs, context, function, &lock);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_TAKE, &lock, lock_argument_register(function, regs));
-		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
-			lock_sets_anew(&l->sets, cpu, context, gva);
-		lock.maybe |= f->given_unseen;
-		lock_sets_take(&l->sets, cpu, context, &lock, l->number);
+		takes(l, cpu, context, f, lock);
 	} else if (function->op == LOCK_GIVE) {
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
 		lock_sets_give(&l->sets, cpu, context, gva);
