@@ -348,7 +348,8 @@ size_t detect_fates(struct detect *d, struct section_fate *out, size_t max)
 		return 0;
 	pthread_mutex_lock(&d->lock);
 	n = fates->count < max ? fates->count : max;
-	memcpy(out, fates->list, n * sizeof(*out));
+	for (size_t i = 0; i < n; i++)
+		out[i] = fates->list[i].fate;
 	pthread_mutex_unlock(&d->lock);
 	return n;
 }

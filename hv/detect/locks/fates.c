@@ -8,22 +8,29 @@
 /* An access that was seen in this many cases is no longer armed: the pruner's rules need fewer. */
 #define SEEN_ENOUGH 512u
 
-static bool is_followed(const struct fates *f, uint64_t pc, uint64_t first, uint64_t second, unsigned *at)
+/* Returns the access, or NULL if it is not followed. */
+static struct followed *find(struct fates *f, uint64_t pc, uint64_t first, uint64_t second)
 {
-	const struct section_fate *found = section_fate_find(f->list, f->count, pc, first, second);
+	for (unsigned i = 0; i < f->count; i++) {
+		struct section_fate *fate = &f->list[i].fate;
 
-	*at = found ? (unsigned)(found - f->list) : f->count;
-	return found;
+		if (fate->pc == pc && fate->first == first && fate->second == second)
+			return &f->list[i];
+	}
+	return NULL;
 }
 
-/* Returns the index of a fate to replace: one that belongs to no suspicion. SECTION_FATES_MAX: there is none. */
-static unsigned replaceable(const struct fates *f)
+/* Returns an entry to fill in: a new one or, if there is no room and it is for a suspicion, one that belongs to none. Or NULL.
+ */
+static struct followed *room(struct fates *f, bool suspected)
 {
-	unsigned at = 0;
-
-	while (at < f->count && f->suspected[at])
-		at++;
-	return at < f->count ? at : SECTION_FATES_MAX;
+	if (f->count < SECTION_FATES_MAX)
+		return &f->list[f->count++];
+	for (unsigned i = 0; suspected && i < f->count; i++) {
+		if (!f->list[i].suspected)
+			return &f->list[i];
+	}
+	return NULL;
 }
 
 static bool same_test(const struct lock_test *a, const struct lock_test *b)
@@ -31,40 +38,34 @@ static bool same_test(const struct lock_test *a, const struct lock_test *b)
 	return a->known == b->known && a->mask == b->mask && a->value == b->value;
 }
 
-/* Drop the cases of this fate. */
-static void drop_cases(struct fates *f, unsigned fate)
+/* Drop the cases of this access. */
+static void drop_cases(struct fates *f, const struct followed *of)
 {
 	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
-		if (f->cases[i].fate == fate)
+		if (&f->list[f->cases[i].followed] == of)
 			f->cases[i].stage = FATE_FREE;
 	}
 }
 
 void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second, const struct lock_test *test, bool suspected)
 {
-	unsigned at;
-	bool known = is_followed(f, pc, first, second, &at);
+	struct followed *known = find(f, pc, first, second), *of = known ? known : room(f, suspected);
 
-	if (!known && f->count == SECTION_FATES_MAX)
-		at = suspected ? replaceable(f) : SECTION_FATES_MAX;
-	if (at == SECTION_FATES_MAX)
+	if (!of)
 		return;
 	/* Other text may be there by now, which looks for another value. */
-	if (!known || !same_test(&f->tests[at], test)) {
-		drop_cases(f, at);
-		f->count += at == f->count;
-		f->list[at] = (struct section_fate){.pc = pc, .first = first, .second = second};
-		f->tests[at] = *test;
-		f->suspected[at] = false;
+	if (!known || !same_test(&of->test, test)) {
+		drop_cases(f, of);
+		*of = (struct followed){.fate = {.pc = pc, .first = first, .second = second}, .test = *test};
 	}
-	f->suspected[at] |= suspected;
-	f->gone[at] = false;
+	of->suspected |= suspected;
+	of->gone = false;
 }
 
 bool fates_has(const struct fates *f, uint64_t pc)
 {
 	for (unsigned i = 0; i < f->count; i++) {
-		if (f->list[i].pc == pc)
+		if (f->list[i].fate.pc == pc)
 			return true;
 	}
 	return false;
@@ -73,10 +74,10 @@ bool fates_has(const struct fates *f, uint64_t pc)
 uint64_t fates_site(struct fates *f)
 {
 	for (unsigned i = 0; i < f->count; i++) {
-		unsigned at = f->turn++ % f->count;
+		const struct followed *of = &f->list[f->turn++ % f->count];
 
-		if (!f->gone[at] && f->list[at].seen + f->list[at].missed[0] + f->list[at].missed[1] < SEEN_ENOUGH)
-			return f->list[at].pc;
+		if (!of->gone && of->fate.seen + of->fate.missed[0] + of->fate.missed[1] < SEEN_ENOUGH)
+			return of->fate.pc;
 	}
 	return 0;
 }
@@ -94,7 +95,7 @@ static uint64_t changes(struct fates *f, struct fate_case *c)
 	return (before ^ c->value) >> c->shift;
 }
 
-static void open_case(struct fates *f, unsigned fate, const struct lock_who *who, const struct section_call *section,
+static void open_case(struct fates *f, unsigned followed, const struct lock_who *who, const struct section_call *section,
 		      uint64_t gva, uint32_t size)
 {
 	struct fate_case *c = NULL;
@@ -102,7 +103,7 @@ static void open_case(struct fates *f, unsigned fate, const struct lock_who *who
 
 	for (unsigned i = 0; !again && i < FATE_CASES_MAX; i++) {
 		c = &f->cases[i];
-		again = c->stage && c->fate == fate && lock_who_same(&c->who, who);
+		again = c->stage && c->followed == followed && lock_who_same(&c->who, who);
 	}
 	for (unsigned i = 0; !again && i < FATE_CASES_MAX; i++) {
 		struct fate_case *other = &f->cases[i];
@@ -111,7 +112,7 @@ static void open_case(struct fates *f, unsigned fate, const struct lock_who *who
 			c = other;
 	}
 	*c = (struct fate_case){.stage = FATE_FIRST,
-				.fate = fate,
+				.followed = followed,
 				.who = *who,
 				.lock = section->gva,
 				.taken = section->number,
@@ -119,7 +120,7 @@ static void open_case(struct fates *f, unsigned fate, const struct lock_who *who
 				.shift = (unsigned)(gva % WORD) * 8};
 	c->bits = (size == WORD ? UINT64_MAX : (UINT64_C(1) << 8 * size) - 1) << c->shift;
 	changes(f, c);
-	c->equal = (c->value >> c->shift & f->tests[fate].mask) == f->tests[fate].value;
+	c->equal = (c->value >> c->shift & f->list[followed].test.mask) == f->list[followed].test.value;
 }
 
 void fates_access(struct fates *f, const struct lock_who *who, uint64_t pc, const struct section_call *section, uint64_t gva,
@@ -128,14 +129,14 @@ void fates_access(struct fates *f, const struct lock_who *who, uint64_t pc, cons
 	if (!size || gva % WORD + size > WORD)
 		return;
 	for (unsigned i = 0; i < f->count; i++) {
-		if (f->list[i].pc == pc && f->list[i].first == section->taken_at)
+		if (f->list[i].fate.pc == pc && f->list[i].fate.first == section->taken_at)
 			open_case(f, i, who, section, gva, size);
 	}
 }
 
 static void end_case(struct fates *f, struct fate_case *c, bool acted)
 {
-	struct section_fate *fate = &f->list[c->fate];
+	struct section_fate *fate = &f->list[c->followed].fate;
 
 	fate->seen++;
 	fate->own += c->own_bits != 0;
@@ -149,6 +150,7 @@ static void end_case(struct fates *f, struct fate_case *c, bool acted)
 /* A call that begins the second section: of the case's activation, if the case's first section is one of `made`. */
 static void enter_second(struct fates *f, struct fate_case *c, uint64_t lock, const uint64_t *made, unsigned n)
 {
+	struct followed *of = &f->list[c->followed];
 	unsigned i = 0;
 
 	while (i < n && made[i] != c->taken)
@@ -157,7 +159,7 @@ static void enter_second(struct fates *f, struct fate_case *c, uint64_t lock, co
 	if (i == n)
 		return;
 	c->lock = lock;
-	f->list[c->fate].reached[c->equal] += f->tests[c->fate].known;
+	of->fate.reached[c->equal] += of->test.known;
 	c->moved_bits = changes(f, c);
 }
 
@@ -165,12 +167,12 @@ void fates_again(struct fates *f, const struct lock_who *who, const struct secti
 {
 	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
 		struct fate_case *c = &f->cases[i];
-		struct section_fate *fate = &f->list[c->fate];
+		struct followed *of = &f->list[c->followed];
 
-		if (c->stage != FATE_GAP || call->taken_at != fate->first || !lock_who_same(&c->who, who))
+		if (c->stage != FATE_GAP || call->taken_at != of->fate.first || !lock_who_same(&c->who, who))
 			continue;
 		if (!sections_remembers(s, who, c->taken))
-			fate->missed[c->equal] += f->tests[c->fate].known;
+			of->fate.missed[c->equal] += of->test.known;
 		c->stage = FATE_FREE;
 	}
 }
@@ -180,7 +182,7 @@ void fates_take(struct fates *f, const struct lock_who *who, const struct sectio
 	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
 		struct fate_case *c = &f->cases[i];
 
-		if (c->stage == FATE_GAP && call->taken_at == f->list[c->fate].second && lock_who_same(&c->who, who))
+		if (c->stage == FATE_GAP && call->taken_at == f->list[c->followed].fate.second && lock_who_same(&c->who, who))
 			enter_second(f, c, call->gva, made, n);
 	}
 }
@@ -197,7 +199,7 @@ void fates_give(struct fates *f, const struct lock_who *who, uint64_t gva)
 		if (c->stage == FATE_FIRST) {
 			c->own_bits = bits;
 			c->stage = FATE_GAP;
-			if (!f->list[c->fate].second)
+			if (!f->list[c->followed].fate.second)
 				end_case(f, c, false);
 		} else if (c->stage == FATE_SECOND) {
 			end_case(f, c, bits);
@@ -221,6 +223,6 @@ void fates_hole(struct fates *f)
 void fates_text_gone(struct fates *f, uint64_t base, uint64_t size)
 {
 	for (unsigned i = 0; i < f->count; i++)
-		f->gone[i] |= f->list[i].pc - base < size;
+		f->list[i].gone |= f->list[i].fate.pc - base < size;
 	fates_hole(f);
 }

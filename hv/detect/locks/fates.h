@@ -32,7 +32,7 @@ enum fate_stage { FATE_FREE, FATE_FIRST, FATE_GAP, FATE_SECOND };
 /* A case: an access, from the hit of its sample point to the end of the last section. */
 struct fate_case {
 	enum fate_stage stage; /* FATE_FIRST: in the access's section. FATE_GAP: between the sections. */
-	unsigned fate;	       /* index into fates.list[] */
+	unsigned followed;     /* index into fates.list[] */
 	struct lock_who who;
 	uint64_t lock;	/* GVA of the lock of the section that it is in */
 	uint64_t taken; /* the lock moment in which the access's section began */
@@ -40,21 +40,26 @@ struct fate_case {
 	uint64_t word, bits, value;
 	unsigned shift;
 	uint64_t own_bits, moved_bits; /* as in struct section_fate */
-	bool equal;		       /* the datum had the value that tests[] looks for */
+	bool equal;		       /* the datum had the value that its code looks for */
+};
+
+/* An access that is followed, and what was seen of its data. */
+struct followed {
+	struct section_fate fate;
+	/* How the code at fate.pc branches by the datum. */
+	struct lock_test test;
+	/* The text of fate.pc was freed: do not arm the site. */
+	bool gone;
+	/* As in fates_follow(). */
+	bool suspected;
 };
 
 /* All zero, except for `read` and `ctx`: nothing is followed. */
 struct fates {
 	fate_read *read;
 	void *ctx;
-	struct section_fate list[SECTION_FATES_MAX];
+	struct followed list[SECTION_FATES_MAX];
 	unsigned count;
-	/* How the code at list[i].pc branches by the datum. */
-	struct lock_test tests[SECTION_FATES_MAX];
-	/* The text of list[i].pc was freed: do not arm the site. */
-	bool gone[SECTION_FATES_MAX];
-	/* As in fates_follow(). */
-	bool suspected[SECTION_FATES_MAX];
 	struct fate_case cases[FATE_CASES_MAX];
 	unsigned turn; /* the fate whose site is armed next (fates_site()) */
 };

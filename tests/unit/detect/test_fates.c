@@ -93,7 +93,7 @@ static void change(struct fixture *f, uint64_t bits)
 static void a_datum_is_followed(void **state)
 {
 	struct fixture *f = *state;
-	const struct section_fate *fate = &f->f.list[0];
+	const struct section_fate *fate = &f->f.list[0].fate;
 	uint64_t first = check(f, &one);
 
 	change(f, 4);
@@ -134,12 +134,12 @@ static void contexts_are_apart(void **state)
 	enter(f, &one, mine);
 	fates_give(&f->f, &other, LOCK);
 	fates_give(&f->f, &one, LOCK);
-	assert_int_equal(f->f.list[0].seen, 1);
-	assert_int_equal(f->f.list[0].moved, 1);
+	assert_int_equal(f->f.list[0].fate.seen, 1);
+	assert_int_equal(f->f.list[0].fate.moved, 1);
 	enter(f, &other, its);
 	fates_give(&f->f, &other, LOCK);
-	assert_int_equal(f->f.list[0].seen, 2);
-	assert_int_equal(f->f.list[0].own, 1);
+	assert_int_equal(f->f.list[0].fate.seen, 2);
+	assert_int_equal(f->f.list[0].fate.own, 1);
 }
 
 static void cases_without_an_end_do_not_count(void **state)
@@ -177,14 +177,14 @@ static void cases_without_an_end_do_not_count(void **state)
 	f->reads = 1000;
 	enter(f, &one, first);
 	fates_give(&f->f, &one, LOCK);
-	assert_int_equal(f->f.list[0].seen, 0);
+	assert_int_equal(f->f.list[0].fate.seen, 0);
 	/* An object elsewhere is freed. */
 	first = check(f, &one);
 	fates_give(&f->f, &one, LOCK);
 	fates_object_ends(&f->f, DATUM - 0x20, 0x10);
 	enter(f, &one, first);
 	fates_give(&f->f, &one, LOCK);
-	assert_int_equal(f->f.list[0].seen, 1);
+	assert_int_equal(f->f.list[0].fate.seen, 1);
 }
 
 /* In each combination: what the check found, and whether the second section followed. */
@@ -192,7 +192,7 @@ static void what_a_check_decides_is_counted(void **state)
 {
 	struct fixture *f = *state;
 	const struct section_call again = {LOCK, FIRST, 50, false};
-	const struct section_fate *fate = &f->f.list[0];
+	const struct section_fate *fate = &f->f.list[0].fate;
 	static struct sections none;
 
 	for (unsigned i = 0; i < 10; i++) {
@@ -237,7 +237,7 @@ static void an_activation_that_goes_on_has_missed_nothing(void **state)
 		if (i)
 			sections_at(s, &one, FIRST, 0);
 		fates_again(&f->f, &one, &again, s);
-		assert_int_equal(f->f.list[0].missed[1], i);
+		assert_int_equal(f->f.list[0].fate.missed[1], i);
 	}
 	sections_fini(s);
 	free(s);
@@ -266,13 +266,13 @@ static void a_new_test_begins_anew(void **state)
 	struct fixture *f = *state;
 	const struct lock_test unknown = {0};
 
-	f->f.list[0].seen = f->f.list[0].missed[1] = 9;
+	f->f.list[0].fate.seen = f->f.list[0].fate.missed[1] = 9;
 	fates_follow(&f->f, PC, FIRST, SECOND, &test, false);
-	assert_int_equal(f->f.list[0].seen, 9);
+	assert_int_equal(f->f.list[0].fate.seen, 9);
 	fates_follow(&f->f, PC, FIRST, SECOND, &unknown, false);
-	assert_int_equal(f->f.list[0].seen, 0);
+	assert_int_equal(f->f.list[0].fate.seen, 0);
 	enter(f, &one, check(f, &one));
-	assert_int_equal(f->f.list[0].reached[0] + f->f.list[0].reached[1], 0);
+	assert_int_equal(f->f.list[0].fate.reached[0] + f->f.list[0].fate.reached[1], 0);
 }
 
 static void one_section_alone(void **state)
@@ -286,13 +286,13 @@ static void one_section_alone(void **state)
 	fates_access(&f->f, &one, PC, &section, DATUM, 4);
 	change(f, 2);
 	fates_give(&f->f, &one, LOCK);
-	assert_int_equal(f->f.list[0].seen, 0);
-	assert_int_equal(f->f.list[1].seen, 1);
-	assert_int_equal(f->f.list[1].own_bits, 2);
+	assert_int_equal(f->f.list[0].fate.seen, 0);
+	assert_int_equal(f->f.list[1].fate.seen, 1);
+	assert_int_equal(f->f.list[1].fate.own_bits, 2);
 	/* Data of two words are not followed. */
 	fates_access(&f->f, &one, PC, &section, DATUM, 8);
 	fates_give(&f->f, &one, LOCK);
-	assert_int_equal(f->f.list[1].seen, 1);
+	assert_int_equal(f->f.list[1].fate.seen, 1);
 }
 
 static void sites_take_turns(void **state)
@@ -302,7 +302,7 @@ static void sites_take_turns(void **state)
 	fates_follow(&f->f, PC + 8, FIRST, SECOND, &test, true);
 	assert_true(fates_has(&f->f, PC + 8) && !fates_has(&f->f, PC + 1));
 	assert_int_not_equal(fates_site(&f->f), fates_site(&f->f));
-	f->f.list[0].seen = 100000;
+	f->f.list[0].fate.seen = 100000;
 	assert_int_equal(fates_site(&f->f), PC + 8);
 	assert_int_equal(fates_site(&f->f), PC + 8);
 	/* A module's text goes, and comes back to the same place. */
@@ -328,12 +328,12 @@ static void tables_are_bounded(void **state)
 	}
 	for (int64_t who = 0; who < 200; who++) {
 		const struct lock_who task = {.who = who, .kind = GUEST_TASK};
-		uint64_t seen = f->f.list[0].seen;
+		uint64_t seen = f->f.list[0].fate.seen;
 
 		fates_give(&f->f, &task, LOCK);
 		enter(f, &task, first[who]);
 		fates_give(&f->f, &task, LOCK);
-		assert_int_equal(f->f.list[0].seen, seen + (who >= 200 - FATE_CASES_MAX));
+		assert_int_equal(f->f.list[0].fate.seen, seen + (who >= 200 - FATE_CASES_MAX));
 	}
 	for (uint64_t i = 0; i < 2 * SECTION_FATES_MAX; i++)
 		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND, &test, true);
