@@ -785,6 +785,55 @@ static gt_fn void gt_steps_change(u64 round)
 
 GT_ATOMIC_RIGHT(steps, both, change);
 
+/* A search begins with the entry that was found last. It may find something, or nothing, whatever this entry is. */
+GT_ATOMIC(gt_cached);
+
+static gt_fn bool gt_cached_find(u64 key)
+{
+	u64 last;
+	unsigned int i;
+
+	spin_lock(&gt_cached.lock);
+	last = gt_cached.value;
+	if (last && gt_cached.words[last % GT_ATOMIC_WORDS] == key) {
+		spin_unlock(&gt_cached.lock);
+		return true;
+	}
+	for (i = 0; i < GT_ATOMIC_WORDS; i++) {
+		if (gt_cached.words[i] == key) {
+			spin_unlock(&gt_cached.lock);
+			return true;
+		}
+	}
+	spin_unlock(&gt_cached.lock);
+	return false;
+}
+
+static gt_fn void gt_cached_add(u64 key)
+{
+	spin_lock(&gt_cached.lock);
+	gt_cached.words[key % GT_ATOMIC_WORDS] = key;
+	gt_cached.value = key % 3;
+	spin_unlock(&gt_cached.lock);
+}
+
+static gt_fn void gt_cached_finder(u64 round)
+{
+	if (gt_cached_find(round / 2))
+		return;
+	gt_atomic_gap();
+	gt_cached_add(round / 2);
+}
+
+static gt_fn void gt_cached_change(u64 round)
+{
+	spin_lock(&gt_cached.lock);
+	gt_cached.value = round & 1 ? round : 0;
+	spin_unlock(&gt_cached.lock);
+}
+
+GT_ATOMIC_RIGHT(cached, finder, change);
+
 /* A statistic is read twice, to show how it grows. */
 GT_ATOMIC(gt_snapshot);
 

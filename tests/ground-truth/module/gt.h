@@ -77,7 +77,7 @@ extern const struct gt_case gt_case_actlen, gt_case_actmutex, gt_case_actrwsem, 
 	gt_case_actirq, gt_case_actboth, gt_case_actheap, gt_case_readrw, gt_case_pubinit, gt_case_halfset;
 extern const struct gt_case gt_case_recheck, gt_case_version, gt_case_cmpxchg, gt_case_inflight, gt_case_snapshot,
 	gt_case_batch, gt_case_state, gt_case_claim, gt_case_answer, gt_case_retry, gt_case_lookup, gt_case_outer,
-	gt_case_rows, gt_case_otherbits, gt_case_hint, gt_case_ring;
+	gt_case_rows, gt_case_cached, gt_case_otherbits, gt_case_hint, gt_case_ring;
 
 extern const struct gt_case gt_case_nulluse, gt_case_tags, gt_case_othertags;
 
