@@ -78,7 +78,7 @@ struct lock_datum {
 	uint64_t bits;
 	struct lock_check check;
 	struct lock_test test;
-	/* The function can return each of its results, whichever way the code branches by `test` (decision_results.h). */
+	/* The function can return each of its results, whichever way the code branches by the value (decision_results.h). */
 	bool same_results;
 	struct base_register base;
 	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */

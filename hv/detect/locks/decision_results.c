@@ -229,7 +229,7 @@ bool decision_same_results(struct insn_decoder *decoder, const struct decision_c
 	for (unsigned i = 0; i < count; i++)
 		taken[i] = s.results[i];
 	find_results(&s, branch + op.insn.len);
-	if (s.unclear || count < 2 || s.result_count != count)
+	if (s.unclear || !count || s.result_count != count)
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		if (!has_result(&s, taken[i]))

@@ -12,8 +12,8 @@ struct decision_returns {
 };
 
 /*
- * Returns whether the function can return each of the same constants, at least two different ones, whether the conditional
- * branch at GVA `branch` is taken or not. An example is a lookup that looks at the entry that was found last before it searches
+ * Returns whether the function can return each of the same constants whether the conditional branch at GVA `branch` is taken or
+ * not. An example is a lookup that looks at the entry that was found last before it searches
  * all entries: it may find something or nothing in either case. Follows all paths of the function. A register counts as
  * constant only if the path sets it after the branch. Returns false if a path returns anything else, or if the code is too
  * long or unclear. Only the low 32 bits of results are compared. `code`: the whole function.

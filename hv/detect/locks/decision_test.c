@@ -101,10 +101,9 @@ static bool step(struct holders *h, const struct insn_op *op)
 	return true;
 }
 
-static uint64_t follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct holders *h,
-		       struct lock_test *out)
+static void follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct holders *h,
+		   struct lock_test *out)
 {
-	uint64_t here;
 	struct insn_op op;
 
 	for (unsigned i = 0; i < INSNS_MAX; i++) {
@@ -112,26 +111,23 @@ static uint64_t follow(struct insn_decoder *decoder, const struct decision_code 
 
 		if (from >= code->len || !insn_op_decode(decoder, code->bytes + from, code->len - from, at, &op) ||
 		    op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP)
-			return 0;
-		here = at;
+			return;
 		at = op.kind == INSN_OP_JUMP ? op.target : at + op.insn.len;
 		if (op.reads_flags && h->test.known) {
-			if (!looks_at(&op, h->carry))
-				return 0;
-			*out = h->test;
-			return here;
+			if (looks_at(&op, h->carry))
+				*out = h->test;
+			return;
 		}
 		if (op.kind == INSN_OP_CALL)
 			step_call(h, &op);
 		else if (op.kind != INSN_OP_JUMP && op.kind != INSN_OP_JCC && !step(h, &op))
-			return 0;
+			return;
 		if (!h->registers && !h->test.known)
-			return 0;
+			return;
 	}
-	return 0;
 }
 
-uint64_t decision_test(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr, struct lock_test *out)
+void decision_test(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr, struct lock_test *out)
 {
 	size_t from = addr - code->addr;
 	struct holders h = {0};
@@ -139,7 +135,7 @@ uint64_t decision_test(struct insn_decoder *decoder, const struct decision_code 
 
 	*out = (struct lock_test){0};
 	if (from >= code->len || !insn_op_decode(decoder, code->bytes + from, code->len - from, addr, &op))
-		return 0;
+		return;
 	if (op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM && op.dst.kind == INSN_OPERAND_REG &&
 	    (op.dst.size >= sizeof(uint32_t))) {
 		h.registers = (uint16_t)(1u << op.dst.reg);
@@ -147,5 +143,6 @@ uint64_t decision_test(struct insn_decoder *decoder, const struct decision_code 
 	} else if (op.dst.kind == INSN_OPERAND_MEM && (op.kind == INSN_OP_TEST || op.kind == INSN_OP_CMP)) {
 		compare(&h, &op, decision_low_bits(op.dst.size));
 	}
-	return h.registers || h.test.known ? follow(decoder, code, addr + op.insn.len, &h, out) : 0;
+	if (h.registers || h.test.known)
+		follow(decoder, code, addr + op.insn.len, &h, out);
 }

@@ -8,9 +8,9 @@
 /*
  * Find the first branch that depends on what the instruction at GVA `addr` reads, on the path on which no other conditional
  * branch is taken. If it is a je or jne after a test, an and or a cmp with a constant, or a jb or jae after a bt, stores in
- * *out what the code looks for: bits of the value, and whether they are 0 or which value they have, and returns the branch's
- * GVA. Otherwise out->known is false, and the result is 0.
+ * *out what the code looks for: bits of the value, and whether they are 0 or which value they have. Otherwise out->known is
+ * false.
  */
-uint64_t decision_test(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr, struct lock_test *out);
+void decision_test(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr, struct lock_test *out);
 
 #endif

@@ -161,7 +161,8 @@ static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, co
 		return;
 	out->bits = whole ? decision_bits(k->decoder, &code, pc) : UINT64_MAX;
 	decision_check(k->decoder, here, len, pc, &out->check);
-	branch = decision_test(k->decoder, &code, pc, &out->test);
+	decision_test(k->decoder, &code, pc, &out->test);
+	branch = decision_branch(k->decoder, &code, pc);
 	out->same_results = whole && branch && decision_same_results(k->decoder, &code, branch, &returns);
 }
 

@@ -216,11 +216,9 @@ static bool same_results(struct insn_decoder *decoder, const struct decision_cod
 {
 	uint64_t thunk = code->addr + code->len;
 	const struct decision_returns returns = {is_thunk, &thunk};
-	struct lock_test test;
-	uint64_t branch = decision_test(decoder, code, ADDR, &test);
+	uint64_t branch = decision_branch(decoder, code, ADDR);
 
-	assert_true(branch);
-	return decision_same_results(decoder, code, branch, &returns);
+	return branch && decision_same_results(decoder, code, branch, &returns);
 }
 
 /* mov (%rdi),%rax; test %rax,%rax; je to the search; cmp %esi,(%rax); je to "found": the entry that was found last. */
@@ -237,6 +235,11 @@ static void the_same_results_either_way(void **state)
 	/* and with a return by a jump behind the code */
 	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0"
 										"\x89\xd8\xe9\0\0\0\0")));
+	/* both ways return 1 */
+	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x06") RETURN("\1") RETURN("\1"))));
+	/* no je: cmp %rsi,(%rdi); jb to the search */
+	assert_true(same_results(
+		*state, CODE("\x48\x39\x37\x72\x04\x39\x30\x74\x0f" CALL "\x85\xc0\x75\x06" RETURN("\0") RETURN("\1"))));
 	/* a loop: L: mov (%rdx),%rdx; cmp %esi,8(%rdx); je found; test %rdx,%rdx; jne L */
 	assert_true(same_results(
 		*state, CODE(LOOK_AT_LAST("\x04", "\x13") "\x48\x8b\x12\x39\x72\x08\x74\x0b\x48\x85\xd2\x75\xf3" RETURN("\0")
@@ -251,12 +254,16 @@ static void other_results(void **state)
 	const struct decision_code *const codes[] = {
 		/* the full queue: mov (%rdi),%eax; cmp $7,%eax; je; return 0 | return 1 */
 		CODE("\x8b\x07\x83\xf8\x07\x74\x06" RETURN("\0") RETURN("\1")),
+		/* the last one is found if it has the key: cmp 0x1c(%rbx),%edx; jb to "found" */
+		CODE("\x3b\x53\x1c\x72\x0f" CALL "\x85\xc0\x75\x06" RETURN("\0") RETURN("\1")),
 		/* it finds nothing if there is no last one */
 		CODE(LOOK_AT_LAST("\x0a", "\x06") RETURN("\1") RETURN("\0") RETURN("\0")),
 		/* one way has a third result */
 		CODE(LOOK_AT_LAST("\x04", "\x15") CALL "\x85\xc0\x75\x06" RETURN("\0") RETURN("\1") RETURN("\2")),
-		/* both ways return 1 */
-		CODE(LOOK_AT_LAST("\x04", "\x04") RETURN("\1") RETURN("\1")),
+		/* cmp $1,%rax; ja; cmp $1 again, by the same flags: je */
+		CODE("\x48\x8b\x07\x48\x83\xf8\x01\x77\x02\x74\x06" RETURN("\0") RETURN("\0")),
+		/* sete %cl: no branch */
+		CODE("\x48\x8b\x07\x48\x85\xc0\x0f\x94\xc1" RETURN("\0")),
 		/* the search returns what a call returned */
 		CODE(LOOK_AT_LAST("\x04", "\x05") CALL RET RETURN("\1")),
 		/* it returns what it read, or the search's last register that nothing is known of */
