@@ -109,8 +109,11 @@ uint64_t atomicity_checked_bits(const struct prot_use *first);
  */
 int atomicity_tell_fate(const struct atomicity_case *c);
 
-/* Returns whether the run has followed the first section's datum in enough cases, and it never changed in between. */
-bool atomicity_never_moved(const struct atomicity_case *c);
+/*
+ * Returns whether one section in between may be chance: in enough cases the run followed the first section's datum, or no other
+ * section came in between, and the datum was not seen to change there.
+ */
+bool atomicity_may_be_chance(const struct atomicity_case *c);
 
 /* ---- atomicity_rules.c, atomicity_text.c ---- */
 

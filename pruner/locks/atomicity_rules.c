@@ -289,7 +289,7 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 /*
  * Returns ATOMICITY_TOLD if the other section came in between in the run, or if a copy with this section in between confirms
  * the suspicion. Otherwise a lock that the run does not follow may keep the section away: returns ATOMICITY_NEVER or another
- * reason. If the section came in between only once, the datum must not have stayed as it was in all cases that were followed.
+ * reason. Neither is it enough that the section came in between once, if this may be chance.
  */
 static int tell_apart(const struct atomicity_case *c)
 {
@@ -303,7 +303,7 @@ static int tell_apart(const struct atomicity_case *c)
 	if (section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED)
 		return ATOMICITY_TOLD;
 	if (seen)
-		return seen->count == 1 && atomicity_never_moved(c) ? ATOMICITY_ONCE : ATOMICITY_TOLD;
+		return seen->count == 1 && atomicity_may_be_chance(c) ? ATOMICITY_ONCE : ATOMICITY_TOLD;
 	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_NEVER : ATOMICITY_APART;
 }
 

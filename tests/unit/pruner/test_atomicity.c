@@ -777,9 +777,17 @@ static void test_seen_once(void **state)
 	assert_int_equal(b->found.follow_count, 1);
 	b->sections[0].between[0].count = 2;
 	expect(b, ATOMICITY_CHECK_ACT);
+	/* Too few cases were followed, but there were many. */
 	b->sections[0].between[0].count = 1;
 	fate->seen = 15;
+	expect_told(b, ATOMICITY_ONCE);
+	fate->seen = 0;
+	b->sections[0].count = 64;
+	expect_told(b, ATOMICITY_ONCE);
+	b->sections[0].count = 63;
 	expect(b, ATOMICITY_CHECK_ACT);
+	fate->seen = 16;
+	expect_told(b, ATOMICITY_ONCE);
 }
 
 /* Both sections look at a hint, as at the last entry that was found: the function goes on whether it is right or not. */
