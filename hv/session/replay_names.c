@@ -7,6 +7,9 @@
 
 #include "hv/report/datum.h"
 
+/* Most modules have fewer pages of data. */
+#define PAGES_AROUND 32u
+
 void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous *out)
 {
 	*out = (struct replay_rendezvous){.gva = m->sides[0].gva, .gpa = m->sides[0].gpa};
@@ -36,14 +39,22 @@ static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *
 }
 
 /*
- * Returns a GVA of a byte of guest-physical memory. If the byte is on the page of the race's datum, derive the GVA from the
- * datum's GVA: guest_mapped_at() would give a module's variable a GVA in the kernel's direct map, at which no variable is
- * found.
+ * Returns a GVA of a byte of guest-physical memory. guest_mapped_at() would give a module's variable a GVA in the kernel's
+ * direct map, at which no variable is found. So if the race's datum is not in the direct map, look around it first: the byte
+ * may be of the same module.
  */
 static uint64_t find_gva(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa)
 {
+	uint64_t near = rendezvous->gva / X86_PAGE_SIZE * X86_PAGE_SIZE + gpa % X86_PAGE_SIZE;
+
 	if (gpa / X86_PAGE_SIZE == rendezvous->gpa / X86_PAGE_SIZE)
-		return rendezvous->gva + (gpa - rendezvous->gpa);
+		return near;
+	for (uint64_t i = 1; i <= PAGES_AROUND && guest_mapped_at(g, rendezvous->gpa) != rendezvous->gva; i++) {
+		if (guest_is_at(g, near - i * X86_PAGE_SIZE, gpa))
+			return near - i * X86_PAGE_SIZE;
+		if (guest_is_at(g, near + i * X86_PAGE_SIZE, gpa))
+			return near + i * X86_PAGE_SIZE;
+	}
 	return guest_mapped_at(g, gpa);
 }
 
