@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "symbols/insn/count.h"
 #include "tests/unit/symbols/insn_cases.h"
 
 #define CODE_ADDR 0xffffffff81000000ull
@@ -159,6 +160,45 @@ static void test_string_accesses(void **state)
 	assert_int_equal(a[0].size, 2);
 }
 
+static bool may_count_up(struct insn_decoder *dec, const char *code, size_t len, struct insn *insn)
+{
+	assert_int_equal(insn_decode(dec, (const uint8_t *)code, len, CODE_ADDR, insn), len);
+	return insn_may_count_up(insn);
+}
+
+static void test_counting(void **state)
+{
+	struct x86_regs regs = {0};
+	struct insn insn;
+
+#define COUNTS(code) may_count_up(*state, code, sizeof(code) - 1, &insn)
+	assert_true(COUNTS("\xf0\xff\x07"));	       /* lock incl (%rdi) */
+	assert_true(COUNTS("\xf0\x48\xff\x47\x08"));   /* lock incq 8(%rdi) */
+	assert_true(COUNTS("\xf0\x83\x07\x02"));       /* lock addl $2,(%rdi) */
+	assert_true(COUNTS("\xf0\x81\x07\0\x01\0\0")); /* lock addl $256,(%rdi) */
+	assert_true(insn_counts_up(&insn, &regs));
+	assert_false(COUNTS("\xf0\x83\x07\xff"));	/* lock addl $-1,(%rdi) */
+	assert_false(COUNTS("\xf0\x81\x07\0\0\0\x80")); /* lock addl $-0x80000000,(%rdi) */
+	assert_false(COUNTS("\xf0\xff\x0f"));		/* lock decl (%rdi) */
+	assert_false(COUNTS("\xf0\x83\x2f\x01"));	/* lock subl $1,(%rdi) */
+	assert_false(COUNTS("\xf0\x66\xff\x07"));	/* lock incw (%rdi) */
+	assert_false(COUNTS("\xff\x07"));		/* incl (%rdi) */
+	assert_false(COUNTS("\xf0\x0f\xb1\x17"));	/* lock cmpxchg %edx,(%rdi) */
+	assert_false(COUNTS("\xf0\x0f\xba\x2f\x03"));	/* lock btsl $3,(%rdi) */
+	/* lock xadd %eax,(%rdi): by what it adds */
+	assert_true(COUNTS("\xf0\x0f\xc1\x07"));
+	assert_false(insn_counts_up(&insn, &regs));
+	regs.gpr[X86_RAX] = 0xffffffff;
+	assert_false(insn_counts_up(&insn, &regs));
+	regs.gpr[X86_RAX] = 1;
+	assert_true(insn_counts_up(&insn, &regs));
+	/* lock xadd %r10,(%rdi) */
+	assert_true(COUNTS("\xf0\x4c\x0f\xc1\x17"));
+	assert_false(insn_counts_up(&insn, &regs));
+	regs.gpr[X86_R8 + 2] = UINT64_C(1) << 32;
+	assert_true(insn_counts_up(&insn, &regs));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_not_an_instruction),
 		cmocka_unit_test(test_effective_address),
 		cmocka_unit_test(test_string_accesses),
+		cmocka_unit_test(test_counting),
 	};
 
 	return cmocka_run_group_tests_name("symbols: instructions", tests, setup, teardown);

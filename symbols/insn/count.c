@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbols/insn/count.h"
+
+#include <string.h>
+
+#include "symbols/insn/prefixes.h"
+
+/* Opcodes and values of the ModRM byte's `reg` field (SDM vol. 2, appendix A). The second byte of xadd follows 0x0f. */
+enum { GROUP1_IMM32 = 0x81, GROUP1_IMM8 = 0x83, GROUP5 = 0xff, XADD = 0xc1 };
+
+static unsigned modrm_reg(uint8_t modrm)
+{
+	return modrm >> 3 & 7;
+}
+
+/* Returns the constant at the end of the instruction, of `size` bytes. */
+static int32_t constant(const struct insn *insn, unsigned size)
+{
+	int32_t value;
+
+	if (size == 1)
+		return (int8_t)insn->bytes[insn->len - 1];
+	memcpy(&value, insn->bytes + insn->len - sizeof(value), sizeof(value));
+	return value;
+}
+
+static bool is_xadd(const uint8_t *opcode)
+{
+	return opcode[0] == 0x0f && opcode[1] == XADD;
+}
+
+bool insn_may_count_up(const struct insn *insn)
+{
+	const uint8_t *opcode = insn->bytes + insn_scan_prefixes(insn->bytes, insn->len).len;
+
+	if (!(insn->flags & INSN_LOCKED) || insn->nmem != 1 ||
+	    (insn->mem[0].size != sizeof(uint32_t) && insn->mem[0].size != sizeof(uint64_t)))
+		return false;
+	switch (opcode[0]) {
+	case GROUP5:
+		return modrm_reg(opcode[1]) == 0;
+	case GROUP1_IMM8:
+		return modrm_reg(opcode[1]) == 0 && constant(insn, 1) > 0;
+	case GROUP1_IMM32:
+		return modrm_reg(opcode[1]) == 0 && constant(insn, sizeof(int32_t)) > 0;
+	default:
+		return is_xadd(opcode);
+	}
+}
+
+bool insn_counts_up(const struct insn *insn, const struct x86_regs *regs)
+{
+	const struct insn_prefixes prefixes = insn_scan_prefixes(insn->bytes, insn->len);
+	const uint8_t *opcode = insn->bytes + prefixes.len;
+	uint64_t value;
+
+	if (!is_xadd(opcode))
+		return true;
+	value = regs->gpr[modrm_reg(opcode[2]) | (prefixes.rex & 4) << 1];
+	return insn->mem[0].size == sizeof(uint32_t) ? (int32_t)value > 0 : (int64_t)value > 0;
+}
