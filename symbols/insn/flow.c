@@ -35,7 +35,7 @@ bool insn_leads_to(const struct insn *insn, uint64_t *target)
 {
 	struct insn_branch branch;
 
-	if (!insn_direct_branch(insn, &branch) || branch.conditional || branch.width != sizeof(int32_t))
+	if (!insn_direct_branch(insn, &branch) || branch.conditional)
 		return false;
 	*target = branch.target;
 	return true;

@@ -20,8 +20,8 @@ struct insn_branch {
 bool insn_direct_branch(const struct insn *insn, struct insn_branch *out);
 
 /*
- * Store in *target the target of a direct call, or of a direct unconditional jump, with a displacement of 32 bits. Returns
- * false for all other instructions, which do not lead into another function.
+ * Store in *target the target of a direct call, or of a direct unconditional jump, which may be a tail call. Returns false for
+ * all other instructions, which do not lead into another function.
  */
 bool insn_leads_to(const struct insn *insn, uint64_t *target);
 

@@ -66,8 +66,8 @@ static void test_cases(void **state)
 			fail_msg("%s: to %#llx by %u bytes", c->text, (unsigned long long)branch.target, branch.width);
 		if (branch.call != c->branch.call || branch.conditional != c->branch.conditional)
 			fail_msg("%s: call %d, conditional %d", c->text, branch.call, branch.conditional);
-		/* Only a call or a jump that is far enough and always taken leads into another function. */
-		if (insn_leads_to(&insn, &target) != (c->direct && c->branch.width == 4 && !c->branch.conditional) ||
+		/* Only a call, or a jump that is always taken, leads into another function. */
+		if (insn_leads_to(&insn, &target) != (c->direct && !c->branch.conditional) ||
 		    (target && target != c->branch.target))
 			fail_msg("%s: insn_leads_to() is wrong", c->text);
 		if (insn_ends_flow(&insn) != c->ends)
