@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The definition of a conflict: two accesses to overlapping memory, at least one of them a write, not both LOCKed
- * (DataCollider, section 3, calls LOCKed accesses synchronisation; here that word is a class of verdicts).
+ * (DataCollider, section 3, calls LOCKed accesses synchronisation; here that word is a class of verdicts). One conflict of two
+ * LOCKed accesses is not defined here: a get that comes after the last put (hv/detect/window/last_put.h).
  *
  * The definition comes in two functions, one for the overlap and one for the kinds of the accesses, since not every caller
  * knows both. hv/detect tests overlap of guest-physical ranges when a CPU stops at a sample point, and of guest-virtual ranges

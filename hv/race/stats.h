@@ -106,8 +106,8 @@ struct detect_stats {
 	 * `emulated` are no hits.
 	 */
 	uint64_t hits;
-	/* Windows opened. */
-	uint64_t windows;
+	/* Windows opened. `get_windows`: those of them before gets. */
+	uint64_t windows, get_windows;
 	/* Durations of each phase of the windows. */
 	struct histogram phase[WINDOW_PHASES];
 	/* Stops at a sample point that was disarmed after the CPU had executed its INT3. Such stops are not counted as hits. */
@@ -121,6 +121,8 @@ struct detect_stats {
 	 * interrupts off was open on this CPU too short a time before; or if the random delay was 0.
 	 */
 	uint64_t skipped_short;
+	/* Hits of gets without a window because the count was 0 or too large (hv/detect/window/last_put.h). */
+	uint64_t skipped_count;
 	/* Hits without a window because all other CPUs were held, and one must run. */
 	uint64_t skipped_last;
 	/* Hits without a window because sampling had used up its cost limit. */

@@ -71,9 +71,26 @@ void race_store_set_slide(struct race_store *s, uint64_t slide)
 	s->slide = slide;
 }
 
+/*
+ * Returns whether a CPU was held before it increments a count, and another CPU made the count 0 (hv/detect/window/last_put.h).
+ * The detector samples no other LOCKed instruction.
+ */
+static bool is_last_put(const struct observation *o)
+{
+	static const uint8_t zero[RACE_DATA_MAX];
+	const struct race_side *get = &o->sides[0], *put = &o->sides[1];
+	uint32_t len = o->data_len < RACE_DATA_MAX ? o->data_len : RACE_DATA_MAX;
+
+	return get->kind == RACE_SIDE_CPU && get->locked && put->kind == RACE_SIDE_CPU && put->locked &&
+	       memcmp(o->after, zero, len) == 0 && memcmp(o->before, zero, len) != 0;
+}
+
 static bool is_conflict(const struct observation *o)
 {
 	struct conflict_access access[2];
+
+	if (is_last_put(o))
+		return true;
 
 	for (int i = 0; i < 2; i++) {
 		const struct race_side *side = &o->sides[i];

@@ -213,7 +213,8 @@ void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct obse
 		  &(struct watched){
 			  .gva = sampled->gva,
 			  .len = sampled->size < RACE_DATA_MAX ? sampled->size : RACE_DATA_MAX,
-			  .access = {.known = true, .locked = sampled->locked, .rw = sampled->rw},
+			  /* Only a held get is LOCKed. It conflicts with writes, also with LOCKed ones (last_put.h). */
+			  .access = {.known = true, .rw = sampled->locked ? INSN_READ : sampled->rw},
 			  .side = &o->sides[1],
 		  });
 }

@@ -11,6 +11,7 @@
 
 #include "hv/base/grow.h"
 #include "hv/detect/steer/functions.h"
+#include "symbols/insn/count.h"
 #include "symbols/insn/flow.h"
 
 /*
@@ -110,6 +111,15 @@ void pool_free(struct pool *pool)
 	free(pool);
 }
 
+/*
+ * Whether the LOCKed instruction may get a reference (hv/detect/window/last_put.h). A variable of the kernel or of a CPU is no
+ * object that is freed with its last user.
+ */
+static bool is_get(const struct insn *insn)
+{
+	return insn_may_count_up(insn) && !(insn->flags & (INSN_RIP_REL | INSN_GS));
+}
+
 bool pool_is_site(const struct pool *pool, const struct insn *insn)
 {
 	/*
@@ -117,10 +127,10 @@ bool pool_is_site(const struct pool *pool, const struct insn *insn)
 	 * instruction still counts as LOCKed. A branch through memory is no site, because a CPU that stops after it is at the
 	 * branch's target.
 	 */
-	const unsigned never = INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 |
-			       INSN_BRANCH | INSN_DS_PREFIX;
+	const unsigned never =
+		INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 | INSN_BRANCH | INSN_DS_PREFIX;
 
-	if (!insn->nmem || (insn->flags & never))
+	if (!insn->nmem || insn->flags & never || (insn->flags & INSN_LOCKED && !is_get(insn)))
 		return false;
 	return !(insn->flags & INSN_GS) || pool->filter.per_cpu;
 }

@@ -143,8 +143,8 @@ uint64_t pool_function_site(const struct pool *pool, uint64_t gva, uint32_t i);
 bool pool_next_first_site(struct pool *pool, uint64_t *site);
 
 /*
- * Whether an instruction is a site: it accesses memory that may be shared, and is not LOCKed. Checked when a function
- * is decoded, and again when a point is armed.
+ * Whether an instruction is a site: it accesses memory that may be shared, and is not LOCKed, or it is LOCKed and may get a
+ * reference. Checked when a function is decoded, and again when a point is armed.
  */
 bool pool_is_site(const struct pool *pool, const struct insn *insn);
 

@@ -13,6 +13,7 @@
 #include "hv/detect/window/device.h"
 #include "hv/detect/window/device_window.h"
 #include "hv/detect/window/hook_hit.h"
+#include "hv/detect/window/last_put.h"
 #include "hv/detect/window/rendezvous.h"
 #include "hv/detect/window/rendezvous_end.h"
 #include "hv/detect/window/turn.h"
@@ -35,7 +36,7 @@ struct hit_reply {
 	uint64_t talks_with;
 };
 
-/* Whether two accesses at sample points conflict. Neither access is LOCKed, because LOCKed instructions are no sites. */
+/* Whether two accesses at sample points conflict. Neither access is LOCKed. */
 static bool conflicting(const struct datum *a, const struct datum *b)
 {
 	const struct conflict_access one = {.known = true, .rw = a->access.rw}, other = {.known = true, .rw = b->access.rw};
@@ -60,7 +61,8 @@ static void conflict(struct detect *d, struct window *w, const struct datum *dat
 
 /*
  * A CPU is about to make the accesses `data` at `point`. If one of them conflicts with an open window, handle the conflict.
- * Both CPUs are before their accesses. Returns whether there was a conflict.
+ * Both CPUs are before their accesses. Returns whether there was a conflict. A get conflicts with nothing here: the watchpoints
+ * of the other window see it.
  */
 static bool conflicts_with_windows(struct detect *d, struct point *point, const struct datum *data, unsigned n, unsigned cpu,
 				   const struct x86_regs *regs, struct target_action *action)
@@ -68,7 +70,7 @@ static bool conflicts_with_windows(struct detect *d, struct point *point, const 
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
 		struct window *w = &d->hit.windows[c];
 
-		for (unsigned i = 0; w->open && i < w->data_count; i++) {
+		for (unsigned i = 0; w->open && !w->get && i < w->data_count; i++) {
 			for (unsigned j = 0; j < n && w->open; j++) {
 				const struct other_side other = {point, cpu, regs, &data[j]};
 
@@ -117,12 +119,12 @@ static void count_return(struct window *w, uint64_t now)
 
 /*
  * Record an access with the locks that are held. An access in a callee is not recorded: locks that the callee takes itself are
- * not followed, so its record could lack locks.
+ * not followed, so its record could lack locks. Neither is a get, which needs no lock.
  */
 static void follow_access(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 			  const struct datum *data, unsigned n)
 {
-	if (d->locks && !point->callee)
+	if (d->locks && !point->callee && !last_put_is_get(point))
 		locks_access(d->locks, cpu, regs, &point->insn, data, n);
 }
 
@@ -155,7 +157,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	if (n)
 		follow_access(d, w->point, cpu, regs, data, n);
 	/* If the conflict is with another window, this window stays open, and this CPU hits `point` again. */
-	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
+	if (!w->get && conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
 		count_hit(d, w->point);
 		return action;
 	}
@@ -285,6 +287,24 @@ static uint64_t note_touches(struct detect *d, const struct point *point, unsign
 	return other;
 }
 
+/* Handle a hit of a get. `count`: what it increments, or NULL if that is no memory that can be watched. */
+static enum hit_result hit_get(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
+			       const struct datum *count, bool other_caller, struct hit_reply *reply)
+{
+	if (other_caller) {
+		d->stats.skipped_caller += count != NULL;
+		return HIT_OTHER_CALLER;
+	}
+	if (!count)
+		return HIT_NO_MEMORY;
+	/* That this count is too large says nothing about the function's other sites. */
+	if (!last_put_may_come(d, point, regs, count)) {
+		d->stats.skipped_count++;
+		return HIT_REFUSED;
+	}
+	return sample(d, point, cpu, regs, count, 1, reply);
+}
+
 /* Handle a hit of a sample point without a window. */
 static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 			   struct hit_reply *reply)
@@ -300,6 +320,8 @@ static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, 
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;
+	if (last_put_is_get(point))
+		return hit_get(d, point, cpu, regs, n ? data : NULL, other_caller, reply);
 	reply->talks_with = note_touches(d, point, cpu, regs, data, n);
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
@@ -379,6 +401,10 @@ static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *r
 			action = resume;
 		if (!w)
 			continue;
+		if (w->get && !last_put_came(d, datum)) {
+			action = resume;
+			continue;
+		}
 		window_conflict(d, w, datum, cpu, regs, NULL);
 		action = resume;
 	}

@@ -19,6 +19,7 @@
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/window/awake.h"
 #include "hv/detect/window/device.h"
+#include "hv/detect/window/last_put.h"
 #include "hv/detect/window/rendezvous_end.h"
 
 #define NS_PER_MS 1000000u
@@ -119,7 +120,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 		struct target_watch watch = {
 			.gva = gva,
 			.len = 8,
-			.read = datum->access.rw & INSN_WRITE,
+			.read = datum->access.rw & INSN_WRITE && !d->hit.windows[cpu].get,
 			.owner = (uint8_t)cpu,
 			.cookie = datum->cookie,
 		};
@@ -190,6 +191,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	side->gva = datum->access.gva;
 	side->size = datum->access.size;
 	side->rw = datum->access.rw;
+	side->locked = w->get;
 }
 
 static void count_conflict(struct detect *d, const struct window *w)
@@ -226,7 +228,12 @@ bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const s
 	struct window *w = &d->hit.windows[cpu];
 	struct device_conflict conflict;
 
-	*w = (struct window){.cpu = cpu, .regs = *regs, .opened_ns = monotonic_ns(), .point = point, .data_count = n};
+	*w = (struct window){.cpu = cpu,
+			     .regs = *regs,
+			     .opened_ns = monotonic_ns(),
+			     .point = point,
+			     .get = last_put_is_get(point),
+			     .data_count = n};
 	memcpy(w->data, data, n * sizeof(*data));
 	guest_context(d->guest, regs, &w->context);
 	conflict = device_window_opens(d, w);
@@ -284,6 +291,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	d->hit.open_windows++;
 	w->whole = d->target->caps.costly_stops || d->config.known_races || confirming || d->stats.windows % WHOLE_EVERY == 0;
 	d->stats.windows++;
+	d->stats.get_windows += w->get;
 	d->stats.steered_windows += w->point->steered;
 	d->hit.credit_ns -= (double)w->hold_ns;
 	if (w->point->counts)
@@ -435,7 +443,8 @@ static bool differs(const struct datum *datum, const uint8_t *after)
 /* Returns the first datum that an unseen writer changed, with its bytes now in `after`, or NULL. */
 static const struct datum *changed_datum(struct detect *d, const struct window *w, uint8_t *after)
 {
-	for (unsigned i = 0; i < w->data_count; i++) {
+	/* Others may get and put references while a get is held. */
+	for (unsigned i = 0; !w->get && i < w->data_count; i++) {
 		const struct datum *datum = &w->data[i];
 
 		if (still_there(d, w, datum) && datum_read(d->target, datum, after) == 0 && differs(datum, after))

@@ -424,7 +424,9 @@ static const struct {
 	KIND("rep movsq", "\xf3\x48\xa5", true, true),
 	KIND("mov (%rsp),%eax", "\x8b\x04\x24", false, false),
 	KIND("push %rax", "\x50", false, false),
-	KIND("lock incl (%rdi)", "\xf0\xff\x07", false, false),
+	KIND("lock incl (%rdi)", "\xf0\xff\x07", true, true), /* it may get a reference */
+	KIND("lock incl 0(%rip)", "\xf0\xff\x05\0\0\0\0", false, false),
+	KIND("lock decl (%rdi)", "\xf0\xff\x0f", false, false),
 	KIND("xchg %eax,(%rdi)", "\x87\x07", false, false),
 	KIND("ds incl (%rdi)", "\x3e\xff\x07", false, false), /* its LOCK was patched out */
 	KIND("lea (%rdi),%rax", "\x48\x8d\x07", false, false),

@@ -206,6 +206,22 @@ static void two_locked_sides_are_no_race(void **state)
 	assert_int_equal(race_store_count(*state), 0);
 }
 
+/* A CPU was held before it gets a reference, and the other side has put the last one. */
+static void a_get_after_the_last_put_is_one(void **state)
+{
+	struct observation o;
+	struct err err = {0};
+	bool is_new;
+
+	sample_observation(&o, 0);
+	o.sides[0].locked = o.sides[1].locked = true;
+	memset(o.before, 0, sizeof(o.before));
+	memset(o.after, 0, sizeof(o.after));
+	assert_null(race_store_add(*state, &o, &is_new, &err));
+	o.before[0] = 1;
+	add(*state, &o, true);
+}
+
 static void one_locked_side_is_a_race(void **state)
 {
 	struct observation o;
@@ -702,6 +718,7 @@ int main(void)
 		TEST(another_function_is_another_site),
 		TEST(one_function_may_race_with_itself),
 		TEST(two_locked_sides_are_no_race),
+		TEST(a_get_after_the_last_put_is_one),
 		TEST(one_locked_side_is_a_race),
 		TEST(two_reads_are_no_race),
 		TEST(read_and_untold_access_are_a_race),
