@@ -7,6 +7,9 @@
 
 #include "pruner/code/flow/reachability.h"
 
+/* The branch after a put comes within this many instructions. Between them, gcc puts copies of registers. */
+#define AFTER_PUT_MAX 4u
+
 /* Returns whether the side changes the datum, and only by adding to it or subtracting from it. */
 static bool counts(const struct view_side *s)
 {
@@ -42,17 +45,28 @@ static int branch_on_zero(const struct view_side *s)
 	return s->code.insns[jump].op.kind == INSN_OP_JCC ? (int)jump : -1;
 }
 
-const char *last_user_destroys(const struct view *v, unsigned which)
+/* Returns whether the instruction reads the side's datum again, as far as the operands show. */
+static bool reads_again(const struct view_side *s, unsigned i)
 {
-	const struct view_side *s = &v->side[which];
+	const struct insn_op *op = &s->code.insns[i].op;
+	const struct insn_mem *datum = &s->code.insns[s->at].op.insn.mem[0], *mem = &op->insn.mem[0];
+
+	return s->code.insns[s->at].op.insn.nmem && op->insn.nmem && mem->rw & INSN_READ && mem->size == datum->size &&
+	       mem->disp == datum->disp && mem->index == datum->index && (mem->base == datum->base || datum->disp);
+}
+
+/*
+ * Returns the name of a function of the lists `free` and `destroy` that the side calls only if the branch at the index `jump`
+ * finds the count 0, without a second look at the count. NULL: there is none.
+ */
+static const char *destroys_if_zero(const struct view *v, const struct view_side *s, int jump)
+{
+	int condition = jump < 0 ? CODE_IF_UNKNOWN : code_condition(&s->code.insns[jump].op);
 	int16_t removed[RACE_CODE_MAX];
 	bool if_zero[RACE_CODE_MAX], if_not[RACE_CODE_MAX];
-	int jump, condition, next[2];
+	const char *found = NULL;
+	int next[2];
 
-	if (!view_only_reads(s) || !counts(&v->side[!which]))
-		return NULL;
-	jump = branch_on_zero(s);
-	condition = jump < 0 ? CODE_IF_UNKNOWN : code_condition(&s->code.insns[jump].op);
 	if ((condition != CODE_IF_ZERO && condition != CODE_IF_NOT_ZERO) ||
 	    code_successors(&s->code, (unsigned)jump, next) != 2)
 		return NULL;
@@ -65,9 +79,80 @@ const char *last_user_destroys(const struct view *v, unsigned which)
 	for (unsigned i = 0; i < s->code.count; i++) {
 		const char *callee = s->code.insns[i].callee;
 
-		if (callee && if_zero[i] && !if_not[i] &&
+		if (!if_zero[i] || if_not[i])
+			continue;
+		if (s->side->locked && reads_again(s, i))
+			return NULL;
+		if (!found && callee &&
 		    (rules_function(v->rules, LIST_FREE, callee) || rules_function(v->rules, LIST_DESTROY, callee)))
-			return callee;
+			found = callee;
 	}
-	return NULL;
+	return found;
+}
+
+const char *last_user_destroys(const struct view *v, unsigned which)
+{
+	const struct view_side *s = &v->side[which];
+
+	if (!view_only_reads(s) || !counts(&v->side[!which]))
+		return NULL;
+	return destroys_if_zero(v, s, branch_on_zero(s));
+}
+
+/* Returns whether the instruction adds a number to its register or memory operand, or subtracts one. *down: subtracts. */
+static bool adds_constant(const struct insn_op *op, bool *down)
+{
+	if ((op->kind != INSN_OP_ADD && op->kind != INSN_OP_SUB) || op->src.kind != INSN_OPERAND_IMM)
+		return false;
+	*down = (op->kind == INSN_OP_SUB) != ((int64_t)op->imm < 0);
+	return true;
+}
+
+static bool is_locked(const struct view_side *s)
+{
+	return s->followed && s->side->locked;
+}
+
+/* Returns whether the instruction is the comparison of the count before a put, as of refcount_dec_and_test(), with 1. */
+static bool compares_with_one(const struct insn_op *op)
+{
+	return (op->kind == INSN_OP_CMP || op->kind == INSN_OP_SUB) && op->dst.kind == INSN_OPERAND_REG &&
+	       op->src.kind == INSN_OPERAND_IMM && op->imm == 1;
+}
+
+/* Returns the index of the branch that depends on whether a LOCKed decrement has made the datum 0, or -1. */
+static int branch_after_put(const struct view_side *s)
+{
+	const struct insn_op *op = &s->code.insns[s->at].op;
+	bool down, compared = adds_constant(op, &down);
+
+	if (compared && !down)
+		return -1;
+	for (unsigned i = s->at + 1; i < s->code.count && i <= s->at + AFTER_PUT_MAX; i++) {
+		op = &s->code.insns[i].op;
+		if (op->kind == INSN_OP_JCC)
+			return compared ? (int)i : -1;
+		if (op->sets_flags && (compared || !compares_with_one(op)))
+			return -1;
+		compared |= op->sets_flags;
+		if (op->kind == INSN_OP_CALL || op->kind == INSN_OP_JUMP || op->kind == INSN_OP_RET)
+			return -1;
+	}
+	return -1;
+}
+
+bool last_user_gets(const struct view_side *s)
+{
+	const struct insn_op *op = &s->code.insns[s->at].op;
+	bool down;
+
+	/* What an xadd adds is in a register. The detector holds a CPU before an xadd only if that is above 0. */
+	return is_locked(s) && ((adds_constant(op, &down) && !down) || op->kind == INSN_OP_OTHER);
+}
+
+const char *last_user_put_destroys(const struct view *v, unsigned which)
+{
+	const struct view_side *s = &v->side[which];
+
+	return is_locked(s) ? destroys_if_zero(v, s, branch_after_put(s)) : NULL;
 }

@@ -19,6 +19,8 @@ bool rule_write_back(const struct view *v, struct verdict *out);
 bool rule_device(const struct view *v, struct verdict *out);
 /* The rule "lock-word" fits if the datum is the word of a lock, or a word of the scheduler such as a preemption count. */
 bool rule_lock_word(const struct view *v, struct verdict *out);
+/* "get-after-last-put". */
+bool rule_last_put(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
 /* "double-fetch". */
 bool rule_double_fetch(const struct view *v, struct verdict *out);

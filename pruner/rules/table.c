@@ -58,6 +58,19 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_PROOF] = rule_double_fetch},
 	},
+	[RULE_GET_AFTER_LAST_PUT] = {
+		.name = "get-after-last-put",
+		.class = VERDICT_HARMFUL,
+		.help = {
+			.found = "A reference is taken after the last one was dropped.",
+			.meaning = "The code increments a reference count without knowing that there is a reference. "
+				"Meanwhile, the last user has made the count 0 and destroys the object, which is then used "
+				"after it was freed.",
+			.next = "Take the reference in the same critical section as the lookup, under a lock that the "
+				"code takes before the object goes, or take it with refcount_inc_not_zero().",
+		},
+		.apply = {[RULE_BY_PROOF] = rule_last_put},
+	},
 	/* rule_rcu() sets the next four rules. */
 	[RULE_FREED_UNDER_READERS] = {
 		.name = "freed-under-readers",
