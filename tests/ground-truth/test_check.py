@@ -121,7 +121,7 @@ class CheckTest(unittest.TestCase):
         self.judge_all()
         status, output = self.check("--verdicts")
         self.assertEqual(status, 0, output)
-        self.assertRegex(output, r"harmful +35 +0 +0 +0\n")
+        self.assertRegex(output, r"harmful +36 +0 +0 +0\n")
         self.assertRegex(output, r"safe-flag-update +0 +0 +0 +1\n")
 
     def test_wrong_verdicts(self):

@@ -79,6 +79,8 @@ extern const struct gt_case gt_case_recheck, gt_case_version, gt_case_cmpxchg, g
 	gt_case_batch, gt_case_state, gt_case_claim, gt_case_answer, gt_case_retry, gt_case_lookup, gt_case_outer,
 	gt_case_rows, gt_case_cached, gt_case_otherbits, gt_case_hint, gt_case_ring;
 
+extern const struct gt_case gt_case_getlate, gt_case_getheld, gt_case_getzero, gt_case_underway;
+
 extern const struct gt_case gt_case_nulluse, gt_case_tags, gt_case_othertags;
 
 struct file;

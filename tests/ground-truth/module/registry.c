@@ -34,6 +34,7 @@ const struct gt_case *const gt_all_cases[] = {
 	&gt_case_actirq,      &gt_case_actboth,	     &gt_case_actheap,	  &gt_case_readrw,
 	&gt_case_retry,	      &gt_case_lookup,	     &gt_case_outer,	  &gt_case_rows,
 	&gt_case_otherbits,   &gt_case_hint,	     &gt_case_ring,	  &gt_case_cached,
+	&gt_case_getlate,     &gt_case_getheld,	     &gt_case_getzero,	  &gt_case_underway,
 	NULL,
 };
 static_assert(ARRAY_SIZE(gt_all_cases) <= GT_MAX_CASES + 1);
