@@ -50,8 +50,9 @@ void known_races_free(struct known_races *known);
 
 /*
  * Add a race, whose strings must be printable. A side gets no target site in four cases: a device made the side's access, the
- * access was not seen, the access's instruction is unknown or LOCKed, or the instruction is in no known function. Returns the
- * new entry, which belongs to the table and is valid until the next call; or NULL if memory runs out.
+ * access was not seen, the access's instruction is unknown or LOCKed and no get (hv/detect/window/last_put.h), or the
+ * instruction is in no known function. Returns the new entry, which belongs to the table and is valid until the next call; or
+ * NULL if memory runs out.
  */
 const struct known_race *known_races_add(struct known_races *known, const struct race *race);
 

@@ -367,6 +367,29 @@ static void one_side_only(void **state)
 	assert_non_null(strstr(f->messages, "sampling 2 target sites of 2 races\n"));
 }
 
+/* A CPU can be held before a get, if the other side is the last put, but not before the put. */
+static void get_and_last_put(void **state)
+{
+	static uint8_t get[] = {0xf0, 0xff, 0x07}, put[] = {0xf0, 0xff, 0x0f}; /* lock incl (%rdi), lock decl (%rdi) */
+	struct fixture *f = *state;
+	struct race_side one = side_at("", "getter", 4, get, sizeof(get)), other = side_at("", "putter", 8, put, sizeof(put));
+	const struct known_race *race;
+
+	one.locked = other.locked = true;
+	race = add_race(f, one, other);
+	assert_int_equal(race->count, 1);
+	assert_string_equal(race->sites[0].function, "getter");
+	assert_null(race->why_not[0]);
+	assert_string_equal(race->why_not[1], "is a LOCKed instruction, at which outrider holds no CPU");
+	other.locked = false;
+	race = add_race(f, one, other);
+	assert_int_equal(race->count, 1);
+	assert_string_equal(race->sites[0].function, "putter");
+	one.code_len = 2;
+	other.locked = true;
+	assert_int_equal(add_race(f, one, other)->count, 0);
+}
+
 /* Where few points may be planted, races take turns, with both of their sites. */
 static void races_take_turns(void **state)
 {
@@ -486,6 +509,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(waits_its_whole_delay, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_build, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_side_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(get_and_last_put, setup, teardown),
 		cmocka_unit_test_setup_teardown(races_take_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(repeatable_by_seed, setup, teardown),
 		cmocka_unit_test_setup_teardown(module_comes_and_goes, setup, teardown),
