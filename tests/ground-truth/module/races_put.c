@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * References that are taken and dropped by LOCKed instructions. Linux's Documentation/RCU/rcuref.rst says which ways are right.
+ * Group "references": references that are taken and dropped by LOCKed instructions. Linux's Documentation/RCU/rcuref.rst says which ways are right.
  *
  * What is "freed" here goes back to a table, and stays as it is, so that the guest survives a reference that is taken too late.
  * The table is so long that an object is used again only after all that may still use it.
@@ -99,7 +99,7 @@ static gt_fn void gt_getlate_replacer(u64 round)
 	gt_getlate_drop(gt_put_exchange(&gt_getlate, round));
 }
 
-GT_PUT_CASE(getlate, "locking", 1, user, replacer);
+GT_PUT_CASE(getlate, "references", 1, user, replacer);
 
 /* The table's own reference cannot go before the lock is released. */
 static struct gt_put_table gt_getheld;
@@ -156,7 +156,7 @@ static gt_fn void gt_getzero_replacer(u64 round)
 	gt_getzero_drop(gt_put_exchange(&gt_getzero, round));
 }
 
-GT_PUT_CASE(getzero, "ordered", 1, user, replacer);
+GT_PUT_CASE(getzero, "references", 1, user, replacer);
 
 /* A count of what is under way goes to 0 and up again. Whoever makes it 0 tells that nothing is under way. */
 static struct gt_put_table gt_underway;
@@ -182,4 +182,4 @@ static gt_fn void gt_underway_other(u64 round)
 		gt_underway_tell(gt_underway.all);
 }
 
-GT_PUT_CASE(underway, "ordered", 0, reader, other);
+GT_PUT_CASE(underway, "references", 0, reader, other);
