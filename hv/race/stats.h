@@ -180,7 +180,7 @@ struct detect_stats {
 	/*
 	 * Conflicts not reported because the other side is unknown: the target reported a watchpoint hit late, and no
 	 * instruction near the CPU's stop can have made the access; or the target did not report in time which CPU changed the
-	 * memory.
+	 * memory; or the last put of a reference came from another CPU than the first one that told its stop.
 	 */
 	uint64_t unexplained;
 	/* Points not armed, for example because the text has changed, is unmapped or is about to be freed. */

@@ -110,8 +110,9 @@ uint64_t atomicity_checked_bits(const struct prot_use *first);
 int atomicity_tell_fate(const struct atomicity_case *c);
 
 /*
- * Returns whether one section in between may be chance: in enough cases the run followed the first section's datum, or no other
- * section came in between, and the datum was not seen to change there.
+ * The first section reads the datum. Returns whether one section in between may be chance: there were enough cases in which the
+ * run followed the datum, or in which no other section came in between, and the datum was not seen to change there. Returns
+ * false if the first section writes: then a section that reads in between is all that can be seen.
  */
 bool atomicity_may_be_chance(const struct atomicity_case *c);
 

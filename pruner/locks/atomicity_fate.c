@@ -22,8 +22,8 @@
  */
 #define EITHER_ENOUGH 4u
 /*
- * One section in between says little after this many cases. Of the faulty code that was seen, the sections of even the rarest
- * were in between in one of 200 cases, and so several times in a run of some minutes.
+ * One section in between says little after this many cases. A run of some minutes saw the sections of faulty code in between
+ * several times, even if that was only in one of 200 cases. A short run may miss such code.
  */
 #define SEEN_ONCE_CASES 64u
 
@@ -71,7 +71,7 @@ bool atomicity_may_be_chance(const struct atomicity_case *c)
 	const struct section_fate *f = section_fate_find(p->fates, p->fate_count, p->accesses[c->first->access].pc,
 							 c->sections->first, c->sections->second);
 
-	if (f && f->moved_bits & atomicity_checked_bits(c->first))
+	if (p->accesses[c->first->access].rw != INSN_READ || (f && f->moved_bits & atomicity_checked_bits(c->first)))
 		return false;
 	return (f && f->seen >= CASES_ENOUGH) || c->sections->count >= SEEN_ONCE_CASES;
 }

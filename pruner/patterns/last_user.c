@@ -5,7 +5,10 @@
  */
 #include "pruner/patterns/last_user.h"
 
+#include <fnmatch.h>
+
 #include "pruner/code/flow/reachability.h"
+#include "symbols/insn/count.h"
 
 /* The branch after a put comes within this many instructions. Between them, gcc puts copies of registers. */
 #define AFTER_PUT_MAX 4u
@@ -45,14 +48,32 @@ static int branch_on_zero(const struct view_side *s)
 	return s->code.insns[jump].op.kind == INSN_OP_JCC ? (int)jump : -1;
 }
 
-/* Returns whether the instruction reads the side's datum again, as far as the operands show. */
+/*
+ * Returns whether the instruction may read the side's datum again: it reads a member of the same size and offset, by whichever
+ * register.
+ */
 static bool reads_again(const struct view_side *s, unsigned i)
 {
 	const struct insn_op *op = &s->code.insns[i].op;
 	const struct insn_mem *datum = &s->code.insns[s->at].op.insn.mem[0], *mem = &op->insn.mem[0];
 
 	return s->code.insns[s->at].op.insn.nmem && op->insn.nmem && mem->rw & INSN_READ && mem->size == datum->size &&
-	       mem->disp == datum->disp && mem->index == datum->index && (mem->base == datum->base || datum->disp);
+	       mem->disp == datum->disp && mem->index == datum->index;
+}
+
+/*
+ * Returns whether the function frees or destroys something. `own`: its argument, and not another object, to which the argument
+ * has a reference.
+ */
+static bool destroys(const struct view *v, const char *function, bool own)
+{
+	static const char *const drops[] = {"*_put", "put_*", "release_sock", "lock_sock*"};
+
+	for (size_t i = 0; own && i < sizeof(drops) / sizeof(drops[0]); i++) {
+		if (fnmatch(drops[i], function, 0) == 0)
+			return false;
+	}
+	return rules_function(v->rules, LIST_FREE, function) || rules_function(v->rules, LIST_DESTROY, function);
 }
 
 /*
@@ -83,8 +104,7 @@ static const char *destroys_if_zero(const struct view *v, const struct view_side
 			continue;
 		if (s->side->locked && reads_again(s, i))
 			return NULL;
-		if (!found && callee &&
-		    (rules_function(v->rules, LIST_FREE, callee) || rules_function(v->rules, LIST_DESTROY, callee)))
+		if (!found && callee && destroys(v, callee, s->side->locked))
 			found = callee;
 	}
 	return found;
@@ -113,18 +133,21 @@ static bool is_locked(const struct view_side *s)
 	return s->followed && s->side->locked;
 }
 
-/* Returns whether the instruction is the comparison of the count before a put, as of refcount_dec_and_test(), with 1. */
-static bool compares_with_one(const struct insn_op *op)
+/*
+ * Returns whether the instruction is the comparison of the count before a put, as of refcount_dec_and_test(), with 1. `put`: an
+ * xadd, which leaves that count in its register.
+ */
+static bool compares_with_one(const struct insn_op *op, const struct insn_op *put)
 {
-	return (op->kind == INSN_OP_CMP || op->kind == INSN_OP_SUB) && op->dst.kind == INSN_OPERAND_REG &&
-	       op->src.kind == INSN_OPERAND_IMM && op->imm == 1;
+	return insn_may_count_up(&put->insn) && op->dst.kind == INSN_OPERAND_REG && put->writes >> op->dst.reg & 1 &&
+	       (op->kind == INSN_OP_CMP || op->kind == INSN_OP_SUB) && op->src.kind == INSN_OPERAND_IMM && op->imm == 1;
 }
 
 /* Returns the index of the branch that depends on whether a LOCKed decrement has made the datum 0, or -1. */
 static int branch_after_put(const struct view_side *s)
 {
-	const struct insn_op *op = &s->code.insns[s->at].op;
-	bool down, compared = adds_constant(op, &down);
+	const struct insn_op *put = &s->code.insns[s->at].op, *op;
+	bool down, compared = adds_constant(put, &down);
 
 	if (compared && !down)
 		return -1;
@@ -132,7 +155,7 @@ static int branch_after_put(const struct view_side *s)
 		op = &s->code.insns[i].op;
 		if (op->kind == INSN_OP_JCC)
 			return compared ? (int)i : -1;
-		if (op->sets_flags && (compared || !compares_with_one(op)))
+		if (op->sets_flags && (compared || !compares_with_one(op, put)))
 			return -1;
 		compared |= op->sets_flags;
 		if (op->kind == INSN_OP_CALL || op->kind == INSN_OP_JUMP || op->kind == INSN_OP_RET)
@@ -143,11 +166,8 @@ static int branch_after_put(const struct view_side *s)
 
 bool last_user_gets(const struct view_side *s)
 {
-	const struct insn_op *op = &s->code.insns[s->at].op;
-	bool down;
-
 	/* What an xadd adds is in a register. The detector holds a CPU before an xadd only if that is above 0. */
-	return is_locked(s) && ((adds_constant(op, &down) && !down) || op->kind == INSN_OP_OTHER);
+	return is_locked(s) && insn_may_count_up(&s->code.insns[s->at].op.insn);
 }
 
 const char *last_user_put_destroys(const struct view *v, unsigned which)

@@ -6,7 +6,7 @@
 #include "symbols/insn/prefixes.h"
 
 /* Opcodes and values of the ModRM byte's `reg` field (SDM vol. 2, appendix A). The second byte of xadd follows 0x0f. */
-enum { GROUP1_IMM32 = 0x81, GROUP1_IMM8 = 0x83, GROUP5 = 0xff, XADD = 0xc1 };
+enum { GROUP1_IMM32 = 0x81, GROUP1_IMM8 = 0x83, GROUP5 = 0xff, XADD = 0xc1, CMPXCHG = 0xb1 };
 
 static unsigned modrm_reg(uint8_t modrm)
 {
@@ -48,14 +48,37 @@ bool insn_may_count_up(const struct insn *insn)
 	}
 }
 
-bool insn_counts_up(const struct insn *insn, const struct x86_regs *regs)
+/* Returns the value of the register that the ModRM byte after a two-byte opcode names, as wide as the memory operand. */
+static uint64_t register_operand(const struct insn *insn, const struct x86_regs *regs)
 {
 	const struct insn_prefixes prefixes = insn_scan_prefixes(insn->bytes, insn->len);
-	const uint8_t *opcode = insn->bytes + prefixes.len;
+	uint64_t value = regs->gpr[modrm_reg(insn->bytes[prefixes.len + 2]) | (prefixes.rex & 4) << 1];
+
+	return insn->mem[0].size == sizeof(uint32_t) ? (uint32_t)value : value;
+}
+
+bool insn_counts_up(const struct insn *insn, const struct x86_regs *regs)
+{
 	uint64_t value;
 
-	if (!is_xadd(opcode))
+	if (!is_xadd(insn->bytes + insn_scan_prefixes(insn->bytes, insn->len).len))
 		return true;
-	value = regs->gpr[modrm_reg(opcode[2]) | (prefixes.rex & 4) << 1];
+	value = register_operand(insn, regs);
 	return insn->mem[0].size == sizeof(uint32_t) ? (int32_t)value > 0 : (int64_t)value > 0;
+}
+
+bool insn_left_zero(const struct insn *insn, const struct x86_regs *regs)
+{
+	const uint8_t *opcode = insn->bytes + insn_scan_prefixes(insn->bytes, insn->len).len;
+	bool zero = regs->rflags & X86_RFLAGS_ZF;
+
+	if (!(insn->flags & INSN_LOCKED) || insn->nmem != 1)
+		return false;
+	/* An xadd leaves the old value in its register. */
+	if (is_xadd(opcode))
+		return register_operand(insn, regs) == 1;
+	if (opcode[0] == 0x0f)
+		return opcode[1] == CMPXCHG && zero && !register_operand(insn, regs);
+	/* The opcodes from 0x00 to 0x3f with a memory operand are those of group 1. An xchg leaves the flags alone. */
+	return zero && (opcode[0] < 0x40 || opcode[0] == GROUP1_IMM8 || opcode[0] == GROUP1_IMM32 || opcode[0] == GROUP5);
 }

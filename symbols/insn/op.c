@@ -20,7 +20,7 @@
 /*
  * ud2 is treated as a no-op here. Both BUG() and WARN_ON() compile to ud2, and this table cannot distinguish them. The trap
  * handler continues after the ud2 of a WARN_ON(), never after the ud2 of a BUG(). So an analysis that uses this table follows a
- * path after a BUG() that does not exist. That is safe: because of the extra path, the analysis can only conclude less.
+ * path after a BUG() that does not exist. That is safe if the extra path can only make the analysis conclude less.
  */
 static const uint8_t kind_of[X86_INS_ENDING] = {
 	KIND(MOV, MOV),

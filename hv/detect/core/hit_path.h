@@ -44,6 +44,8 @@ struct window {
 	uint64_t before_first;
 	/* The CPU is held before a get (last_put.h): only a last put is a conflict. */
 	bool get;
+	/* Number of writes to the count of the get, after which the count was not 0. */
+	unsigned writes;
 	/* The early check for other running CPUs was done (window_expire()). */
 	bool looked;
 	/* The CPU stays held for the window's whole time, even if the last CPU that still runs hits a sample point (turn.h). */

@@ -54,70 +54,44 @@ static unsigned decode(struct insn_decoder *decoder, const struct decision_code 
 	return from < code->len ? insn_op_decode(decoder, code->bytes + from, code->len - from, at, op) : 0;
 }
 
-/*
- * Follow the value from the instruction at GVA `at` on, to the next instruction that decides by it. Returns the GVA of that
- * instruction, and stores in *f what depends on the value there. Returns 0 if there is none.
- */
-static uint64_t follow_to(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct following *f)
+/* Follow the value from the instruction at GVA `at` on. */
+static bool follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct following f)
 {
 	struct insn_op op;
 	unsigned n;
 
 	for (unsigned followed = 0; followed < DECISION_CODE_MAX; followed += n) {
 		n = decode(decoder, code, at, &op);
-		if (!n || (!f->registers && !f->flags))
-			return 0;
-		if (decides(f, &op))
-			return at;
+		at += n;
+		if (!n || (!f.registers && !f.flags))
+			return false;
+		if (decides(&f, &op))
+			return true;
 		if (op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP || (op.kind == INSN_OP_JUMP && !op.target))
-			return 0;
-		if (op.kind != INSN_OP_JUMP)
-			step(f, &op);
-		at = op.kind == INSN_OP_JUMP ? op.target : at + n;
+			return false;
+		if (op.kind == INSN_OP_JUMP)
+			at = op.target;
+		else
+			step(&f, &op);
 	}
-	return 0;
-}
-
-static bool follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct following f)
-{
-	return follow_to(decoder, code, at, &f) != 0;
-}
-
-/* Returns the GVA of the first instruction that decides by what the instruction at `addr` reads, as follow_to() does. */
-static uint64_t first_decision(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr,
-			       struct following *f)
-{
-	struct insn_op op;
-	unsigned n = decode(decoder, code, addr, &op);
-
-	if (!n)
-		return 0;
-	/*
-	 * Follow the flags only if the instruction compares or tests, or writes a register. An update of memory in place, such
-	 * as INC of a counter, does neither, so a branch on its flags is no decision.
-	 */
-	*f = begin(&op);
-	f->flags &= compares(&op) || op.writes;
-	return follow_to(decoder, code, addr + n, f);
+	return false;
 }
 
 bool decision_by(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr)
 {
 	struct following f;
-
-	return first_decision(decoder, code, addr, &f) != 0;
-}
-
-uint64_t decision_branch(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr)
-{
-	struct following f;
-	uint64_t branch = first_decision(decoder, code, addr, &f);
 	struct insn_op op;
-	unsigned n = branch ? decode(decoder, code, branch, &op) : 0;
+	unsigned n = decode(decoder, code, addr, &op);
 
-	if (!n || op.kind != INSN_OP_JCC || follow(decoder, code, branch + n, f) || follow(decoder, code, op.target, f))
-		return 0;
-	return branch;
+	if (!n)
+		return false;
+	/*
+	 * Follow the flags only if the instruction compares or tests, or writes a register. An update of memory in place, such
+	 * as INC of a counter, does neither, so a branch on its flags is no decision.
+	 */
+	f = begin(&op);
+	f.flags &= compares(&op) || op.writes;
+	return follow(decoder, code, addr + n, f);
 }
 
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)

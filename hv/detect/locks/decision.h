@@ -34,13 +34,6 @@ struct decision_code {
 bool decision_by(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr);
 
 /*
- * Returns the GVA of the conditional branch by which alone the code decides by what the instruction at GVA `addr` reads.
- * Returns 0 if the code does not decide, decides in another way, or decides once more after this branch. The limits are those
- * of decision_by().
- */
-uint64_t decision_branch(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr);
-
-/*
  * Returns whether code decides by the result of a call, in RAX, that has just returned to `addr`. `code`: the `len` bytes from
  * there on. The limits are those of decision_by().
  */

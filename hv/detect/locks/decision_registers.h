@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What decision.c, decision_bits.c and decision_test.c know of registers. Only they use this header. */
+/* What decision.c, decision_bits.c, decision_results.c and decision_test.c know of registers. Only they use this header. */
 #ifndef OUTRIDER_DETECT_LOCKS_DECISION_REGISTERS_H
 #define OUTRIDER_DETECT_LOCKS_DECISION_REGISTERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds out whether a branch decides which results a function returns. */
+/* Finds out whether what code reads decides which results a function returns. */
 #ifndef OUTRIDER_DETECT_LOCKS_DECISION_RESULTS_H
 #define OUTRIDER_DETECT_LOCKS_DECISION_RESULTS_H
 
@@ -12,13 +12,17 @@ struct decision_returns {
 };
 
 /*
- * Returns whether the function can return each of the same constants whether the conditional branch at GVA `branch` is taken or
- * not. An example is a lookup that looks at the entry that was found last before it searches
- * all entries: it may find something or nothing in either case. Follows all paths of the function. A register counts as
- * constant only if the path sets it after the branch. Returns false if a path returns anything else, or if the code is too
- * long or unclear. Only the low 32 bits of results are compared. `code`: the whole function.
+ * Returns whether the function can return each of its results, whichever way it branches by what the instruction at GVA `addr`
+ * reads. An example is a lookup that looks at the entry that was found last before it searches all entries: it may find
+ * something or nothing in either case.
+ *
+ * Finds the branches that depend on the value, on all paths, also by the result of a call that gets the value. The function
+ * must return the same constants after either outcome of each of these branches, and at least two after the first one. A
+ * register counts as constant only if the path sets it after the branch. Returns false if the function may return anything
+ * else, or if its code is too long or unclear. Only the low 32 bits of results are compared. What the function stores does not
+ * count. `code`: the whole function.
  */
-bool decision_same_results(struct insn_decoder *decoder, const struct decision_code *code, uint64_t branch,
+bool decision_same_results(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr,
 			   const struct decision_returns *returns);
 
 #endif

@@ -144,7 +144,6 @@ static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, co
 	struct decision_code code = {.bytes = k->code};
 	const struct decision_returns returns = {is_return_thunk, d->guest};
 	const uint8_t *here;
-	uint64_t branch;
 	size_t len;
 
 	before = before < CODE_AROUND ? before : CODE_AROUND;
@@ -162,8 +161,7 @@ static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, co
 	out->bits = whole ? decision_bits(k->decoder, &code, pc) : UINT64_MAX;
 	decision_check(k->decoder, here, len, pc, &out->check);
 	decision_test(k->decoder, &code, pc, &out->test);
-	branch = decision_branch(k->decoder, &code, pc);
-	out->same_results = whole && branch && decision_same_results(k->decoder, &code, branch, &returns);
+	out->same_results = whole && decision_same_results(k->decoder, &code, pc, &returns);
 }
 
 /*

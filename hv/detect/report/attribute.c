@@ -13,6 +13,7 @@
 #include "hv/detect/core/code.h"
 #include "hv/detect/core/state.h"
 #include "hv/race/conflict.h"
+#include "symbols/insn/count.h"
 
 #define FUNCTION_MAX (64u << 10)
 #define LATE_BYTES 4096 /* a fast string instruction can trap up to this many bytes late */
@@ -205,9 +206,20 @@ static void attribute(struct detect *d, struct insn_decoder *decoder, const stru
 	free(s);
 }
 
-void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+/* Returns whether the instruction to which the side's access was attributed has made its memory operand 0. */
+static bool made_zero(struct detect *d, struct insn_decoder *decoder, const struct race_side *side)
 {
-	const struct race_side *sampled = &o->sides[0];
+	uint64_t len = side->regs.rip - side->pc;
+	uint8_t code[INSN_MAX_LEN];
+	struct insn insn;
+
+	return side->pc && len && len <= sizeof(code) && detect_code(d, side->pc, code, len) == 0 &&
+	       insn_decode(decoder, code, len, side->pc, &insn) && insn_left_zero(&insn, &side->regs);
+}
+
+bool attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+{
+	const struct race_side *sampled = &o->sides[0], *other = &o->sides[1];
 
 	attribute(d, decoder,
 		  &(struct watched){
@@ -217,6 +229,9 @@ void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct obse
 			  .access = {.known = true, .rw = sampled->locked ? INSN_READ : sampled->rw},
 			  .side = &o->sides[1],
 		  });
+	/* If two CPUs wrote to the count of a get in a row, the second one may have made it 0 before the first one was asked.
+	 */
+	return !sampled->locked || (other->pc && (!other->locked || made_zero(d, decoder, other)));
 }
 
 /*

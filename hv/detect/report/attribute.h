@@ -14,8 +14,11 @@ struct detect;
  * place; a REP string instruction at that place; or, if the CPU stopped at the start of a function, the call instruction that
  * has read the function's address from memory, and has just called the function. pc stays 0 when no instruction fits. Called on
  * the reporter's thread, without d->lock.
+ *
+ * Returns true. But if the window was before a get (hv/detect/window/last_put.h), returns whether it is certain that this
+ * access has made the count 0. If not, the observation is no conflict.
  */
-void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
+bool attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 
 /*
  * Do what attribute_watch() does, but for a watchpoint of a window that holds a device's request (device_window.h). Here the

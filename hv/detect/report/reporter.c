@@ -82,8 +82,7 @@ static void tell_met(struct detect *d, const struct observation *o)
 static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
 {
 	if (o->how == RACE_BY_WATCH) {
-		attribute_watch(d, decoder, o);
-		if (!o->sides[1].pc && d->target->caps.late_watch) {
+		if (!attribute_watch(d, decoder, o) || (!o->sides[1].pc && d->target->caps.late_watch)) {
 			pthread_mutex_lock(&d->lock);
 			d->stats.unexplained++;
 			pthread_mutex_unlock(&d->lock);

@@ -5,38 +5,56 @@
 #include <string.h>
 
 #include "hv/detect/core/state.h"
+#include "hv/detect/window/window.h"
 #include "symbols/insn/count.h"
 
-/* No window opens if there are more users than this: they seldom all go within one window. */
+/* No window opens if there are more users than this. Each of them would have to put its reference within the window. */
 #define USERS_MAX 4u
+/*
+ * A window ends after this many writes to its count, because each write stops a CPU. On a target with costly stops it ends
+ * after STOPS_COSTLY writes.
+ */
+#define STOPS_MAX 64u
+#define STOPS_COSTLY 4u
 
 bool last_put_is_get(const struct point *point)
 {
 	return point->insn.flags & INSN_LOCKED;
 }
 
-/* Read the count. Returns 0 if it cannot be read, or is no count of 4 or 8 bytes. */
-static uint64_t read_count(struct detect *d, const struct datum *datum)
+/* Whether a watchpoint can see all writes to the count. */
+static bool can_be_watched(const struct detect *d, const struct datum *count)
 {
-	uint8_t bytes[RACE_DATA_MAX];
-	uint64_t count = 0;
-
-	if (datum->len > sizeof(count) || datum_read(d->target, datum, bytes))
-		return 0;
-	memcpy(&count, bytes, datum->len);
-	return count;
+	return x86_kernel_address(count->access.gva) && count->len == count->access.size &&
+	       count->access.gva % count->access.size == 0 && window_free_slot(d) < d->target->caps.watches;
 }
 
-bool last_put_may_come(struct detect *d, const struct point *point, const struct x86_regs *regs, const struct datum *datum)
+bool last_put_may_come(struct detect *d, const struct window *w)
 {
-	uint64_t count = read_count(d, datum);
+	const struct datum *count = &w->data[0];
+	uint64_t users = 0;
 
-	return insn_counts_up(&point->insn, regs) && count && count <= USERS_MAX;
+	if (w->data_count != 1 || count->len > sizeof(users) || !can_be_watched(d, count))
+		return false;
+	memcpy(&users, count->before, count->len);
+	return users && users <= USERS_MAX && insn_counts_up(&w->point->insn, &w->regs);
 }
 
-bool last_put_came(struct detect *d, const struct datum *datum)
+static bool is_zero(struct detect *d, const struct datum *count)
 {
 	uint8_t bytes[RACE_DATA_MAX], zero[RACE_DATA_MAX] = {0};
 
-	return datum_read(d->target, datum, bytes) == 0 && memcmp(bytes, zero, datum->len) == 0;
+	return datum_read(d->target, count, bytes) == 0 && memcmp(bytes, zero, count->len) == 0;
+}
+
+enum last_put_seen last_put_written(struct detect *d, struct window *w)
+{
+	if (is_zero(d, &w->data[0]))
+		return LAST_PUT_CAME;
+	return ++w->writes < (d->target->caps.costly_stops ? STOPS_COSTLY : STOPS_MAX) ? LAST_PUT_NOT : LAST_PUT_TOO_MANY;
+}
+
+bool last_put_is_due(struct detect *d, const struct window *w)
+{
+	return w->get && w->data[0].slots && is_zero(d, &w->data[0]);
 }

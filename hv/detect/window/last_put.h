@@ -13,22 +13,29 @@
 
 #include <stdbool.h>
 
-struct datum;
 struct detect;
 struct point;
 struct window;
-struct x86_regs;
 
 /* Returns whether the point's instruction may be a get. No other LOCKed instruction is a site. */
 bool last_put_is_get(const struct point *point);
 
 /*
- * Returns whether it makes sense to hold the CPU before the get at `point`: the instruction adds to the count `datum`, whose
- * users may all be gone before the window ends.
+ * Returns whether it makes sense to hold the CPU in the prepared window `w`, which is before a get: the instruction adds to a
+ * count whose users may all be gone before the window ends, and a watchpoint can see the last put.
  */
-bool last_put_may_come(struct detect *d, const struct point *point, const struct x86_regs *regs, const struct datum *datum);
+bool last_put_may_come(struct detect *d, const struct window *w);
 
-/* A CPU has just written to the count of this window's get. Returns whether the count is 0 now. */
-bool last_put_came(struct detect *d, const struct datum *datum);
+/* What to do after a CPU has written to the count of a window before a get. */
+enum last_put_seen {
+	LAST_PUT_NOT,	   /* Some user is left. */
+	LAST_PUT_CAME,	   /* The count is 0. */
+	LAST_PUT_TOO_MANY, /* There were so many writes that the window costs more than it may see. */
+};
+
+enum last_put_seen last_put_written(struct detect *d, struct window *w);
+
+/* Returns whether the count of the window's get is 0, so that a CPU whose stop was not delivered yet must have made it 0. */
+bool last_put_is_due(struct detect *d, const struct window *w);
 
 #endif

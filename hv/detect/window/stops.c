@@ -61,8 +61,8 @@ static void conflict(struct detect *d, struct window *w, const struct datum *dat
 
 /*
  * A CPU is about to make the accesses `data` at `point`. If one of them conflicts with an open window, handle the conflict.
- * Both CPUs are before their accesses. Returns whether there was a conflict. A get conflicts with nothing here: the watchpoints
- * of the other window see it.
+ * Both CPUs are before their accesses. Returns whether there was a conflict. A window before a get has no conflict with what is
+ * about to happen.
  */
 static bool conflicts_with_windows(struct detect *d, struct point *point, const struct datum *data, unsigned n, unsigned cpu,
 				   const struct x86_regs *regs, struct target_action *action)
@@ -195,6 +195,12 @@ static enum hit_result sample(struct detect *d, struct point *point, unsigned cp
 		return HIT_REFUSED;
 	if (!window_prepare(d, point, cpu, regs, data, n))
 		return HIT_USEFUL;
+	/* That this count is too large says nothing about the function's other sites. */
+	if (last_put_is_get(point) && !last_put_may_come(d, &d->hit.windows[cpu])) {
+		d->stats.skipped_count++;
+		window_drop(d);
+		return HIT_REFUSED;
+	}
 	room = turn_may_hold(d, &over);
 	d->stats.skipped_last += !room;
 	if (!room || !may_spend(d, cpu)) {
@@ -287,6 +293,20 @@ static uint64_t note_touches(struct detect *d, const struct point *point, unsign
 	return other;
 }
 
+/* Whether a window that is not before a get watches the memory of this access. */
+static bool is_watched(const struct detect *d, const struct datum *datum)
+{
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		const struct window *w = &d->hit.windows[c];
+
+		for (unsigned i = 0; w->open && !w->get && i < w->data_count; i++) {
+			if (data_overlap(&w->data[i], datum))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Handle a hit of a get. `count`: what it increments, or NULL if that is no memory that can be watched. */
 static enum hit_result hit_get(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 			       const struct datum *count, bool other_caller, struct hit_reply *reply)
@@ -297,12 +317,8 @@ static enum hit_result hit_get(struct detect *d, struct point *point, unsigned c
 	}
 	if (!count)
 		return HIT_NO_MEMORY;
-	/* That this count is too large says nothing about the function's other sites. */
-	if (!last_put_may_come(d, point, regs, count)) {
-		d->stats.skipped_count++;
-		return HIT_REFUSED;
-	}
-	return sample(d, point, cpu, regs, count, 1, reply);
+	/* The CPU goes on, so that the other window's watchpoint sees its access. */
+	return is_watched(d, count) ? HIT_REFUSED : sample(d, point, cpu, regs, count, 1, reply);
 }
 
 /* Handle a hit of a sample point without a window. */
@@ -387,6 +403,20 @@ static struct window *find_watched(struct detect *d, uint32_t cookie, struct dat
 	return NULL;
 }
 
+/* A CPU has written to the count of a window before a get. Other users may get and put meanwhile. */
+static void get_written(struct detect *d, struct window *w, unsigned cpu, const struct x86_regs *regs)
+{
+	enum last_put_seen seen = last_put_written(d, w);
+
+	if (seen == LAST_PUT_CAME)
+		window_conflict(d, w, &w->data[0], cpu, regs, NULL);
+	if (seen != LAST_PUT_TOO_MANY)
+		return;
+	d->stats.cut_short++;
+	window_close(d, w);
+	target_release(d->target, w->cpu);
+}
+
 static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n)
 {
 	struct detect *d = ctx;
@@ -401,12 +431,11 @@ static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *r
 			action = resume;
 		if (!w)
 			continue;
-		if (w->get && !last_put_came(d, datum)) {
-			action = resume;
-			continue;
-		}
-		window_conflict(d, w, datum, cpu, regs, NULL);
 		action = resume;
+		if (w->get)
+			get_written(d, w, cpu, regs);
+		else
+			window_conflict(d, w, datum, cpu, regs, NULL);
 	}
 	pthread_mutex_unlock(&d->lock);
 	return action;

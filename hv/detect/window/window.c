@@ -371,7 +371,11 @@ static void report_conflict(struct detect *d, const struct window *w, const stru
 		fill_sampled(d, w, datum, o);
 		o->how = other ? RACE_BY_POINT : RACE_BY_WATCH;
 		o->rendezvous = rendezvous;
-		datum_read(d->target, datum, o->after);
+		/* That the count of a get is 0 was just seen, and others may have changed it since. */
+		if (w->get)
+			memset(o->after, 0, sizeof(o->after));
+		else
+			datum_read(d->target, datum, o->after);
 		guest_context(d->guest, regs, &context);
 		capture_side(d->target, d->guest, cpu, regs, &context, side);
 		capture_locks(d, side);
@@ -502,7 +506,7 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 	 * Return, so that the caller collects the other CPUs' pending stops first: one of these CPUs may have hit the
 	 * watchpoint without reporting it yet.
 	 */
-	if (datum && datum->slots && !w->asked) {
+	if (((datum && datum->slots) || last_put_is_due(d, w)) && !w->asked) {
 		w->asked = true;
 		return false;
 	}

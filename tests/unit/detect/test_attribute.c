@@ -169,6 +169,33 @@ static void test_cases(void **state)
 		check_case(*state, &cases[i]);
 }
 
+/* Returns whether the write of this instruction, with these flags after it, is the last put that a held get waits for. */
+static bool is_last_put(struct rig *r, const char *code, size_t len, uint64_t rflags)
+{
+	struct observation *o = watched(r, 0, 4, RW, (unsigned)len);
+	bool is;
+
+	rig_code(r, FIRST, code, len);
+	o->sides[0].locked = true;
+	o->sides[1].regs.gpr[X86_RDI] = RIG_DATA;
+	o->sides[1].regs.rflags |= rflags;
+	is = attribute_watch(r->d, r->decoder, o);
+	if (is)
+		assert_int_equal(o->sides[1].pc, RIG_TEXT);
+	free(o);
+	return is;
+}
+
+static void test_last_put(void **state)
+{
+#define LAST_PUT(code, rflags) is_last_put(*state, code, sizeof(code) - 1, rflags)
+	assert_true(LAST_PUT("\xf0\xff\x0f", X86_RFLAGS_ZF)); /* lock decl (%rdi) */
+	assert_false(LAST_PUT("\xf0\xff\x0f", 0));	      /* another CPU made it 0 */
+	assert_false(LAST_PUT("\xf0\xff\x07", 0));	      /* lock incl (%rdi) */
+	assert_true(LAST_PUT("\x89\x07", 0));		      /* mov %eax,(%rdi): a plain write is another race */
+	assert_false(LAST_PUT("\x8b\x07", 0));		      /* mov (%rdi),%eax: a read trips no watchpoint on writes */
+}
+
 /* Points stand on the access itself and on an instruction before it. The sweep must see the guest's bytes. */
 static void test_points_in_the_code(void **state)
 {
@@ -337,6 +364,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_cases),
+		T(test_last_put),
 		T(test_points_in_the_code),
 		T(test_call_through_memory),
 		T(test_call_through_stack_slot),

@@ -211,14 +211,12 @@ static bool is_thunk(void *ctx, uint64_t gva)
 	return gva == *(const uint64_t *)ctx;
 }
 
-/* Returns whether the first branch by what the first instruction reads leaves all results possible. */
 static bool same_results(struct insn_decoder *decoder, const struct decision_code *code)
 {
 	uint64_t thunk = code->addr + code->len;
 	const struct decision_returns returns = {is_thunk, &thunk};
-	uint64_t branch = decision_branch(decoder, code, ADDR);
 
-	return branch && decision_same_results(decoder, code, branch, &returns);
+	return decision_same_results(decoder, code, ADDR, &returns);
 }
 
 /* mov (%rdi),%rax; test %rax,%rax; je to the search; cmp %esi,(%rax); je to "found": the entry that was found last. */
@@ -235,8 +233,6 @@ static void the_same_results_either_way(void **state)
 	/* and with a return by a jump behind the code */
 	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0"
 										"\x89\xd8\xe9\0\0\0\0")));
-	/* both ways return 1 */
-	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x06") RETURN("\1") RETURN("\1"))));
 	/* no je: cmp %rsi,(%rdi); jb to the search */
 	assert_true(same_results(
 		*state, CODE("\x48\x39\x37\x72\x04\x39\x30\x74\x0f" CALL "\x85\xc0\x75\x06" RETURN("\0") RETURN("\1"))));
@@ -260,6 +256,23 @@ static void other_results(void **state)
 		CODE(LOOK_AT_LAST("\x0a", "\x06") RETURN("\1") RETURN("\0") RETURN("\0")),
 		/* one way has a third result */
 		CODE(LOOK_AT_LAST("\x04", "\x15") CALL "\x85\xc0\x75\x06" RETURN("\0") RETURN("\1") RETURN("\2")),
+		/* both ways return 1: then the result says nothing, and the caller decides by something else */
+		CODE(LOOK_AT_LAST("\x04", "\x06") RETURN("\1") RETURN("\1")),
+		/* a flag of one byte: test; je; mov $1,%ebp; jmp; xor %ebp,%ebp; call; test %bpl,%bpl; je; 1; 0 */
+		CODE("\x48\x8b\x07\x48\x85\xc0\x74\x07\xbd\1\0\0\0\xeb\x02\x31\xed" CALL "\x40\x84\xed\x74\x06" RETURN("\1")
+			     RETURN("\0")),
+		/* a flag on the stack: movb $0,8(%rsp) on one way; cmpb $0,8(%rsp); je */
+		CODE("\x48\x8b\x07\x48\x85\xc0\x74\x05\xc6\x44\x24\x08\0\x80\x7c\x24\x08\0\x74\x06" RETURN("\1") RETURN("\0")),
+		/* mov (%rdi),%ebx; test; je +0; mov %ebx,%edi; call; test %eax,%eax; je: the callee decides by the value */
+		CODE("\x8b\x1f\x85\xdb\x74\x00\x89\xdf" CALL "\x85\xc0\x74\x06" RETURN("\1") RETURN("\0")),
+		/* mov (%rdi),%ebx; test; je over cmp $5,%ebx; je to 0; then call; test; je to 0; 1; 0: it decides once more */
+		CODE("\x8b\x1f\x85\xdb\x74\x05\x83\xfb\x05\x74\x0f" CALL "\x85\xc0\x74\x06" RETURN("\1") RETURN("\0")),
+		/* je X; call; test; je Z; 1; X: test %ecx,%ecx; jne Y; ud2; Z: 0; Y: 1: after the ud2 comes the code of another
+		   way */
+		CODE("\x48\x8b\x07\x48\x85\xc0\x74\x0f" CALL
+		     "\x85\xc0\x74\x0c" RETURN("\1") "\x85\xc9\x75\x08\x0f\x0b" RETURN("\0") RETURN("\1")),
+		/* mov (%rdi),%edi; test %edi,%edi; je +0; jmp away with the value */
+		CODE("\x8b\x3f\x85\xff\x74\x00\xe9\0\x10\0\0"),
 		/* cmp $1,%rax; ja; cmp $1 again, by the same flags: je */
 		CODE("\x48\x8b\x07\x48\x83\xf8\x01\x77\x02\x74\x06" RETURN("\0") RETURN("\0")),
 		/* sete %cl: no branch */

@@ -157,7 +157,7 @@ static void test_other_points(void **state)
 	assert_null(rig_observation(r));
 }
 
-/* A get at a sample point does not conflict with an open window there, but its watchpoint sees the get. */
+/* A get of a count that another window watches goes on, so that the watchpoint sees it. */
 static void test_get_in_a_window(void **state)
 {
 	struct rig *r = *state;
@@ -167,9 +167,63 @@ static void test_get_in_a_window(void **state)
 	rig_plant(r, 0, WRITE_4);
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_HOLD);
 	rig_plant(r, OTHER, GET);
-	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_HOLD);
+	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
+	assert_false(rig_has_point(r, OTHER));
+	assert_int_equal(rig_open_windows(r), 1);
+	other.rip += 3;
+	assert_int_equal(rig_watch_hit(r, 1, &other, rig_cookie(r, 0)).kind, TARGET_RESUME);
+	assert_int_equal(rig_observation(r)->how, RACE_BY_WATCH);
+}
+
+/* Each write of others costs a stop. */
+static void test_many_writes(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs;
+	unsigned writes = 0;
+
+	hold(r, 1, &regs);
+	while (rig_window_is_open(r, 0)) {
+		assert_in_range(++writes, 1, 64);
+		write_count(r, 2);
+	}
+	assert_int_equal(writes, 64);
+	assert_int_equal(rig_stats(r).cut_short, 1);
+	assert_int_equal(r->ft->releases[0], 1);
 	assert_null(rig_observation(r));
-	assert_int_equal(rig_open_windows(r), 2);
+}
+
+/* The window's time is over, and the CPU that made the count 0 has not told its stop yet. */
+static void test_late_stop(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs;
+
+	hold(r, 1, &regs);
+	set_count(r, 0);
+	rig_hold_end(r, 0, &regs);
+	rig_hold_end(r, 0, &regs);
+	assert_int_equal(r->ft->barriers, 1);
+	assert_null(rig_observation(r));
+	assert_false(rig_window_is_open(r, 0));
+}
+
+/* Without a watchpoint, nothing can be seen. */
+static void test_without_a_watchpoint(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
+
+	set_count(r, 1);
+	regs.gpr[X86_RDI] = RIG_USER;
+	fake_write(r->ft, RIG_USER_GPA, "\1\0\0", 4);
+	rig_plant(r, 0, GET);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
+	regs.gpr[X86_RDI] = RIG_DATA + 2; /* not aligned */
+	rig_store(r, 2, "\1\0\0", 4);
+	rig_plant(r, 0, GET);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
+	assert_int_equal(rig_stats(r).skipped_count, 2);
 }
 
 int main(void)
@@ -183,6 +237,9 @@ int main(void)
 		T(test_another_get),
 		T(test_other_points),
 		T(test_get_in_a_window),
+		T(test_many_writes),
+		T(test_late_stop),
+		T(test_without_a_watchpoint),
 	};
 
 	return cmocka_run_group_tests_name("detect: gets after the last put", tests, NULL, NULL);

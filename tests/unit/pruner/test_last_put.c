@@ -65,6 +65,9 @@ static void refcount(void **state)
 	bench_code(b, b->reader, CODE(XADD "\x85\xc0" RET), 0);
 	put(b, CODE(XADD "\x83\xf8\x01\x74\x01" RET CALL RET), 10);
 	bench_expect(b, VERDICT_HARMFUL, RULE);
+	/* cmp $1,%edx: another register */
+	put(b, CODE(XADD "\x83\xfa\x01\x74\x01" RET CALL RET), 10);
+	bench_expect(b, VERDICT_SYNCHRONISATION, "marked-accesses");
 	/* cmp $2,%eax: not the last one */
 	put(b, CODE(XADD "\x83\xf8\x02\x74\x01" RET CALL RET), 10);
 	bench_expect(b, VERDICT_SYNCHRONISATION, "marked-accesses");
@@ -89,6 +92,13 @@ static void counts_of_other_things(void **state)
 	bench_expect(b, VERDICT_SYNCHRONISATION, "marked-accesses");
 	/* It looks at the count again, perhaps under a lock: cmpl $0,(%rdi). */
 	put(b, CODE(DEC_AND_TEST RET "\x83\x3f\x00" CALL RET), 9);
+	bench_expect(b, VERDICT_SYNCHRONISATION, "marked-accesses");
+	/* The same by a copy of the register: mov %rdi,%rbx; mov (%rbx),%eax. */
+	put(b, CODE("\xf0\xff\x0f\x74\x01" RET "\x48\x89\xfb\x8b\x03" CALL RET), 11);
+	bench_expect(b, VERDICT_SYNCHRONISATION, "marked-accesses");
+	/* It drops a reference of another object. */
+	bench_code(b, b->writer, CODE(DEC_AND_TEST RET CALL RET), 0);
+	bench_call(b, b->writer, 6, "css_put");
 	bench_expect(b, VERDICT_SYNCHRONISATION, "marked-accesses");
 	/* The branch is of something else: lock decl (%rdi); test %esi,%esi; je. */
 	put(b, CODE("\xf0\xff\x0f\x85\xf6\x74\x01" RET CALL RET), 8);

@@ -199,6 +199,38 @@ static void test_counting(void **state)
 	assert_true(insn_counts_up(&insn, &regs));
 }
 
+static bool left_zero(struct insn_decoder *dec, const char *code, size_t len, uint64_t rax, bool zero)
+{
+	struct x86_regs regs = {.rflags = zero ? X86_RFLAGS_ZF : 0};
+	struct insn insn;
+
+	regs.gpr[X86_RAX] = rax;
+	regs.gpr[X86_RDX] = ~rax;
+	assert_int_equal(insn_decode(dec, (const uint8_t *)code, len, CODE_ADDR, &insn), len);
+	return insn_left_zero(&insn, &regs);
+}
+
+static void test_left_zero(void **state)
+{
+#define LEFT_ZERO(code, rax, zero) left_zero(*state, code, sizeof(code) - 1, rax, zero)
+	assert_true(LEFT_ZERO("\xf0\xff\x0f", 0, true)); /* lock decl (%rdi) */
+	assert_false(LEFT_ZERO("\xf0\xff\x0f", 0, false));
+	assert_true(LEFT_ZERO("\xf0\x83\x2f\x01", 0, true)); /* lock subl $1,(%rdi) */
+	assert_true(LEFT_ZERO("\xf0\x29\x07", 0, true));     /* lock sub %eax,(%rdi) */
+	assert_false(LEFT_ZERO("\xf0\x29\x07", 0, false));
+	/* lock xadd %eax,(%rdi): the old value is in eax */
+	assert_true(LEFT_ZERO("\xf0\x0f\xc1\x07", 1, false));
+	assert_true(LEFT_ZERO("\xf0\x0f\xc1\x07", UINT64_C(0x100000001), false));
+	assert_false(LEFT_ZERO("\xf0\x0f\xc1\x07", 2, true));
+	/* lock cmpxchg %edx,(%rdi): edx was stored if the comparison was true */
+	assert_true(LEFT_ZERO("\xf0\x0f\xb1\x17", UINT64_MAX, true));
+	assert_false(LEFT_ZERO("\xf0\x0f\xb1\x17", UINT64_MAX, false));
+	assert_false(LEFT_ZERO("\xf0\x0f\xb1\x17", 1, true));
+	assert_false(LEFT_ZERO("\x87\x07", 0, true));		  /* xchg %eax,(%rdi) */
+	assert_false(LEFT_ZERO("\xff\x0f", 0, true));		  /* decl (%rdi) */
+	assert_false(LEFT_ZERO("\xf0\x0f\xba\x2f\x03", 0, true)); /* lock btsl $3,(%rdi) */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_effective_address),
 		cmocka_unit_test(test_string_accesses),
 		cmocka_unit_test(test_counting),
+		cmocka_unit_test(test_left_zero),
 	};
 
 	return cmocka_run_group_tests_name("symbols: instructions", tests, setup, teardown);
