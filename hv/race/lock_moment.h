@@ -80,6 +80,8 @@ struct lock_datum {
 	struct lock_test test;
 	/* The function can return each of its results, whichever way the code branches by the value (decision_results.h). */
 	bool same_results;
+	/* The code stores to this datum again before it calls a function, such as one that releases a lock (decision.h). */
+	bool stores_back;
 	struct base_register base;
 	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */
 	struct guest_memory memory;

@@ -178,7 +178,7 @@ struct prot_use {
 	/* The code compares the value that the access reads, and branches (`decides` of struct lock_datum). */
 	bool decides;
 	/* As in struct lock_datum. */
-	bool steps, same_results;
+	bool steps, same_results, stores_back;
 	uint64_t bits;
 	struct lock_check check;
 	struct lock_test test; /* Not stored in reports. */

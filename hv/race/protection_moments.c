@@ -281,6 +281,7 @@ static void count_uses(struct protection *p, const struct lock_moment *m, uint32
 		use.decides = datum->decides;
 		use.steps = datum->steps;
 		use.same_results = datum->same_results;
+		use.stores_back = datum->stores_back;
 		use.bits = datum->bits;
 		use.check = datum->check;
 		use.test = datum->test;

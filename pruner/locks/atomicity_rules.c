@@ -259,9 +259,11 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 
 	/*
 	 * In the first section, a step along a list says whether the list has a next object. The second section may put another
-	 * object into the list, so it does not depend on the step.
+	 * object into the list, so it does not depend on the step. A read after which the code stores to the datum is not the
+	 * section's last access to it, also if the store was never sampled.
 	 */
-	if (writes(between) && !writes(first) && !c->first->steps && !writes_later(c->group, c->first))
+	if (writes(between) && !writes(first) && !c->first->steps && !c->first->stores_back &&
+	    !writes_later(c->group, c->first))
 		told[0] = tell_read(c, pattern);
 	if (told[0] == ATOMICITY_TOLD && atomicity_writes_on_the_way(c))
 		told[0] = -1;

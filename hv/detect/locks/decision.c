@@ -101,6 +101,43 @@ bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_
 	return follow(decoder, &rest, addr, (struct following){.registers = 1u << X86_RAX});
 }
 
+/* Whether the instruction accesses the same operand, as long as no register of the address changes. */
+static bool same_operand(const struct insn_mem *a, const struct insn_mem *b)
+{
+	return a->base == b->base && a->index == b->index && a->scale == b->scale && a->disp == b->disp && a->seg == b->seg &&
+	       a->size == b->size;
+}
+
+static uint16_t address_registers(const struct insn_mem *mem)
+{
+	return (uint16_t)((mem->base >= 0 ? 1u << mem->base : 0) | (mem->index >= 0 ? 1u << mem->index : 0));
+}
+
+bool decision_stores_back(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr)
+{
+	struct insn_op op;
+	struct insn_mem read;
+	unsigned n = decode(decoder, code, addr, &op);
+	uint64_t at = addr + n;
+
+	/* The displacement of an operand relative to RIP is another one at each instruction. */
+	if (!n || op.insn.nmem != 1 || op.insn.mem[0].base == INSN_REG_RIP || op.writes & address_registers(&op.insn.mem[0]))
+		return false;
+	read = op.insn.mem[0];
+	for (unsigned followed = 0; followed < DECISION_CODE_MAX; followed += n) {
+		n = decode(decoder, code, at, &op);
+		if (!n || op.kind == INSN_OP_CALL || op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP ||
+		    (op.kind == INSN_OP_JUMP && !op.target))
+			return false;
+		if (op.insn.nmem == 1 && op.insn.mem[0].rw & INSN_WRITE && same_operand(&op.insn.mem[0], &read))
+			return true;
+		if (op.writes & address_registers(&read))
+			return false;
+		at = op.kind == INSN_OP_JUMP ? op.target : at + n;
+	}
+	return false;
+}
+
 /* Whether the instruction loads 8 bytes from the address in one register. If so, set *step. */
 static bool loads_next(const struct insn_op *op, struct decision_step *step)
 {

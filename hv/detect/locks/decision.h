@@ -40,6 +40,13 @@ bool decision_by(struct insn_decoder *decoder, const struct decision_code *code,
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 
 /*
+ * Returns whether the code stores to the memory that the instruction at GVA `addr` reads, before it calls a function: on the
+ * path on which no conditional branch is taken, by the same registers, to an operand of the same size. The limits are those of
+ * decision_by().
+ */
+bool decision_stores_back(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr);
+
+/*
  * A load that may be a step along a linked list: from the address in one register, `base`, it loads the next object's address
  * into a register, `loaded`, which may be the same. Each has the bit of its register. `linked`: `base` has a value that comes
  * from `loaded`.

@@ -103,7 +103,7 @@ static bool has_name(const struct detect *d, const struct lock_moment *m)
 /* What decide() found out about one instruction. */
 struct decision {
 	uint64_t pc, function;
-	bool decides, steps, same_results;
+	bool decides, steps, same_results, stores_back;
 	uint64_t bits;
 	struct lock_check check;
 	struct lock_test test;
@@ -155,6 +155,7 @@ static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, co
 	here = k->code + before;
 	len = after < DECISION_CODE_MAX ? after : DECISION_CODE_MAX;
 	out->decides = decision_by(k->decoder, &code, pc);
+	out->stores_back = decision_stores_back(k->decoder, &code, pc);
 	out->steps = steps(d, k->decoder, here, len, pc, function->addr);
 	if (!out->decides)
 		return;
@@ -187,6 +188,7 @@ static void decide(struct detect *d, struct decisions *k, uint64_t pc, const str
 	datum->check = known->check;
 	datum->test = known->test;
 	datum->same_results = known->same_results;
+	datum->stores_back = known->stores_back;
 }
 
 /* Fill in *m from *raw. Returns false when the moment's code has no name any more. */

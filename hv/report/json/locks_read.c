@@ -245,6 +245,7 @@ static void read_use(struct reading *g, const json_t *item)
 	use.taken_at = json_read_hex(r, item, "taken_at");
 	use.decides = json_read_bool(r, item, "decides");
 	use.steps = json_read_optional(item, "steps") && json_read_bool(r, item, "steps");
+	use.stores_back = json_read_optional(item, "stores_back") && json_read_bool(r, item, "stores_back");
 	use.same_results = json_read_optional(item, "same_results") && json_read_bool(r, item, "same_results");
 	if (json_read_optional(item, "bits"))
 		use.bits = json_read_hex(r, item, "bits");

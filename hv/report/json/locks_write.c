@@ -155,6 +155,8 @@ static json_t *use_json(struct json_builder *b, const struct writing *w, size_t 
 	json_put(b, o, "decides", json_boolean(use->decides));
 	if (use->steps)
 		json_put(b, o, "steps", json_true());
+	if (use->stores_back)
+		json_put(b, o, "stores_back", json_true());
 	if (use->same_results)
 		json_put(b, o, "same_results", json_true());
 	if (use->bits)

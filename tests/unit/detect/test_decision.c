@@ -297,6 +297,22 @@ static void other_results(void **state)
 	}
 }
 
+static void storing_back(void **state)
+{
+#define STORES_BACK(code) decision_stores_back(*state, CODE(code), ADDR)
+	/* mov 0x28(%r13),%rax; test $2,%al; je +0; or $1,%rax; mov %r15,%rdi; mov %rax,0x28(%r13): of
+	 * jbd2_journal_commit_transaction() */
+	assert_true(STORES_BACK("\x49\x8b\x45\x28\xa8\x02\x74\x00\x48\x83\xc8\x01\x4c\x89\xff\x49\x89\x45\x28" CALL RET));
+	assert_true(STORES_BACK("\x8b\x07\x85\xc0\x74\x00\xff\x07" RET));  /* mov (%rdi),%eax; test; je +0; incl (%rdi) */
+	assert_false(STORES_BACK("\x8b\x07" CALL "\xff\x07" RET));	   /* after a call */
+	assert_false(STORES_BACK("\x8b\x07\x48\x89\xf7\xff\x07" RET));	   /* mov %rsi,%rdi: another object */
+	assert_false(STORES_BACK("\x48\x8b\x3f\xff\x07" RET));		   /* mov (%rdi),%rdi: what the pointer leads to */
+	assert_false(STORES_BACK("\x8b\x07\xff\x47\x04" RET));		   /* another member */
+	assert_false(STORES_BACK("\x8b\x07\x66\xff\x07" RET));		   /* a part of it */
+	assert_false(STORES_BACK("\x8b\x05\0\0\0\0\xff\x05\0\0\0\0" RET)); /* 0(%rip): another variable */
+	assert_false(STORES_BACK("\x8b\x07\x8b\x17"));			   /* cut off */
+}
+
 /* The code after a call of a function that returns what it found. */
 static void deciding_by_a_result(void **state)
 {
@@ -400,19 +416,13 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(comparing_memory),
-		T(comparing_what_was_loaded),
-		T(comparing_after_a_call),
-		T(values_that_are_only_used),
-		T(deciding_by_some_bits),
-		T(deciding_by_all_bits),
-		T(looking_for_a_value),
-		T(looking_for_something_else),
-		T(jumps_and_ends),
-		T(deciding_by_a_result),
-		T(steps_along_a_list),
-		T(comparing_with_a_constant),
-		T(the_same_results_either_way),
+		T(comparing_memory),	   T(comparing_what_was_loaded),
+		T(comparing_after_a_call), T(values_that_are_only_used),
+		T(deciding_by_some_bits),  T(deciding_by_all_bits),
+		T(looking_for_a_value),	   T(looking_for_something_else),
+		T(jumps_and_ends),	   T(deciding_by_a_result),
+		T(steps_along_a_list),	   T(comparing_with_a_constant),
+		T(storing_back),	   T(the_same_results_either_way),
 		T(other_results),
 	};
 

@@ -226,6 +226,9 @@ static void test_step_along_a_list(void **state)
 	struct bench *b = *state;
 
 	check_then_act(b);
+	b->uses[0].stores_back = true;
+	expect_nothing(b);
+	b->uses[0].stores_back = false;
 	b->uses[0].steps = true;
 	expect_nothing(b);
 }
