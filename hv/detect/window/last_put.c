@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "hv/detect/core/state.h"
-#include "hv/detect/window/window.h"
 #include "symbols/insn/count.h"
 
 /* No window opens if there are more users than this. Each of them would have to put its reference within the window. */
@@ -25,8 +24,10 @@ bool last_put_is_get(const struct point *point)
 /* Whether a watchpoint can see all writes to the count. */
 static bool can_be_watched(const struct detect *d, const struct datum *count)
 {
+	const uint32_t all = (UINT32_C(1) << d->target->caps.watches) - 1;
+
 	return x86_kernel_address(count->access.gva) && count->len == count->access.size &&
-	       count->access.gva % count->access.size == 0 && window_free_slot(d) < d->target->caps.watches;
+	       count->access.gva % count->access.size == 0 && d->hit.slots_used != all;
 }
 
 bool last_put_may_come(struct detect *d, const struct window *w)
