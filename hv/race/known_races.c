@@ -54,9 +54,10 @@ static bool is_get(const struct known_races *known, const struct race_side *side
 	struct target_site site = {0};
 	struct insn insn;
 
+	/* A CPU is held before the get, and stopped after the put. */
 	take_code(side, &site);
-	return side->locked && other->locked && insn_decode(known->decoder, site.code, site.code_len, side->pc, &insn) &&
-	       insn_may_count_up(&insn);
+	return side->locked && other->locked && side->regs.rip == side->pc &&
+	       insn_decode(known->decoder, site.code, site.code_len, side->pc, &insn) && insn_may_count_up(&insn);
 }
 
 /* Returns why no breakpoint can be set at this side's access, or NULL if the record shows no obstacle. */

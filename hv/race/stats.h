@@ -121,7 +121,10 @@ struct detect_stats {
 	 * interrupts off was open on this CPU too short a time before; or if the random delay was 0.
 	 */
 	uint64_t skipped_short;
-	/* Hits of gets without a window because the count was 0 or too large (hv/detect/window/last_put.h). */
+	/*
+	 * Hits of gets without a window (hv/detect/window/last_put.h): the count was 0 or too large, no watchpoint could see its
+	 * writes, or another window watched it.
+	 */
 	uint64_t skipped_count;
 	/* Hits without a window because all other CPUs were held, and one must run. */
 	uint64_t skipped_last;
@@ -139,7 +142,10 @@ struct detect_stats {
 	 * hits.
 	 */
 	uint64_t emulated;
-	/* Windows closed early because another context had to execute the same instruction, which could not be emulated. */
+	/*
+	 * Windows closed early because another context had to execute the same instruction, which could not be emulated, or
+	 * because of many writes to the count of a get.
+	 */
 	uint64_t cut_short;
 	/* Windows closed early because no other CPU was running, and no device served a request. */
 	uint64_t cut_idle;
@@ -180,7 +186,7 @@ struct detect_stats {
 	/*
 	 * Conflicts not reported because the other side is unknown: the target reported a watchpoint hit late, and no
 	 * instruction near the CPU's stop can have made the access; or the target did not report in time which CPU changed the
-	 * memory; or the last put of a reference came from another CPU than the first one that told its stop.
+	 * memory; or it is not known which CPU made the count of a get 0.
 	 */
 	uint64_t unexplained;
 	/* Points not armed, for example because the text has changed, is unmapped or is about to be freed. */

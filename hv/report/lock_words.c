@@ -39,7 +39,7 @@ static const struct {
 	[ATOMICITY_ELSEWHERE] = {"elsewhere", "whose second one changes other data than the first one checks"},
 	[ATOMICITY_EITHER] = {"either-way", "whose second one may follow or not, whatever the first one finds"},
 	[ATOMICITY_UNCHANGED] = {"unchanged", "whose first one checks bits that others do not change"},
-	[ATOMICITY_ONCE] = {"seen-once", "that another section came between once, without a change of the datum"},
+	[ATOMICITY_ONCE] = {"seen-once", "that another section came between in one of many cases, without a change that was seen"},
 	[ATOMICITY_ORDERED] = {"ordered", "with a wait for a hand-over in between"},
 	[ATOMICITY_NEVER] = {"never-between", "that no other section ever came in between"},
 	[ATOMICITY_APART] = {"apart", "of functions never seen at the same time"},

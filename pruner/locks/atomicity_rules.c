@@ -246,6 +246,12 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 	return ATOMICITY_TOLD;
 }
 
+/* Returns whether a copy with the other section in between had an outcome of its own. */
+static bool is_confirmed(const struct atomicity_case *c)
+{
+	return section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED;
+}
+
 /*
  * Judge the interleavings that the three accesses make. If one of them is a suspicion, sets *pattern and returns
  * ATOMICITY_TOLD. Returns -1 if all of them equal a serial order. Otherwise returns why the first interleaving that equals no
@@ -260,9 +266,9 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 	/*
 	 * In the first section, a step along a list says whether the list has a next object. The second section may put another
 	 * object into the list, so it does not depend on the step. A read after which the code stores to the datum is not the
-	 * section's last access to it, also if the store was never sampled.
+	 * section's last access to it, also if the store was never sampled, unless a copy confirms the case.
 	 */
-	if (writes(between) && !writes(first) && !c->first->steps && !c->first->stores_back &&
+	if (writes(between) && !writes(first) && !c->first->steps && (!c->first->stores_back || is_confirmed(c)) &&
 	    !writes_later(c->group, c->first))
 		told[0] = tell_read(c, pattern);
 	if (told[0] == ATOMICITY_TOLD && atomicity_writes_on_the_way(c))
@@ -302,7 +308,7 @@ static int tell_apart(const struct atomicity_case *c)
 
 	if (s->waited == s->count)
 		return ATOMICITY_ORDERED;
-	if (section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED)
+	if (is_confirmed(c))
 		return ATOMICITY_TOLD;
 	if (seen)
 		return seen->count == 1 && atomicity_may_be_chance(c) ? ATOMICITY_ONCE : ATOMICITY_TOLD;
@@ -406,7 +412,7 @@ int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *patte
 		return ATOMICITY_OUTER;
 	if (are_own_steps(c, *pattern))
 		return ATOMICITY_OWN_STEPS;
-	if (has_same_results(c))
+	if (has_same_results(c) && !is_confirmed(c))
 		return ATOMICITY_EITHER;
 	if (atomicity_several_objects(c))
 		return ATOMICITY_OBJECTS;

@@ -74,11 +74,9 @@ bool insn_left_zero(const struct insn *insn, const struct x86_regs *regs)
 
 	if (!(insn->flags & INSN_LOCKED) || insn->nmem != 1)
 		return false;
-	/* An xadd leaves the old value in its register. */
-	if (is_xadd(opcode))
-		return register_operand(insn, regs) == 1;
+	/* An xadd sets ZF by the sum that it stores, and a cmpxchg by its comparison. */
 	if (opcode[0] == 0x0f)
-		return opcode[1] == CMPXCHG && zero && !register_operand(insn, regs);
+		return zero && (is_xadd(opcode) || (opcode[1] == CMPXCHG && !register_operand(insn, regs)));
 	/* The opcodes from 0x00 to 0x3f with a memory operand are those of group 1. An xchg leaves the flags alone. */
 	return zero && (opcode[0] < 0x40 || opcode[0] == GROUP1_IMM8 || opcode[0] == GROUP1_IMM32 || opcode[0] == GROUP5);
 }

@@ -19,8 +19,7 @@ bool insn_counts_up(const struct insn *insn, const struct x86_regs *regs);
 
 /*
  * Returns whether the LOCKed instruction, which has just run on a CPU that has these registers now, has made its memory operand
- * 0: inc, dec, add, sub, and, or or xor (ZF is set), xadd that subtracted 1, or cmpxchg that stored 0. False for any other
- * instruction.
+ * 0: inc, dec, add, sub, xadd, and, or or xor (ZF is set), or cmpxchg that stored 0. False for any other instruction.
  */
 bool insn_left_zero(const struct insn *insn, const struct x86_regs *regs);
 

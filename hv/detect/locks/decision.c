@@ -108,6 +108,13 @@ static bool same_operand(const struct insn_mem *a, const struct insn_mem *b)
 	       a->size == b->size;
 }
 
+/* Whether the instruction may be an inlined spin_unlock(): it stores a byte 0. */
+static bool is_unlock(const struct insn_op *op)
+{
+	return op->kind == INSN_OP_MOV && op->dst.kind == INSN_OPERAND_MEM && op->dst.size == 1 &&
+	       op->src.kind == INSN_OPERAND_IMM && !op->imm;
+}
+
 static uint16_t address_registers(const struct insn_mem *mem)
 {
 	return (uint16_t)((mem->base >= 0 ? 1u << mem->base : 0) | (mem->index >= 0 ? 1u << mem->index : 0));
@@ -121,13 +128,14 @@ bool decision_stores_back(struct insn_decoder *decoder, const struct decision_co
 	uint64_t at = addr + n;
 
 	/* The displacement of an operand relative to RIP is another one at each instruction. */
-	if (!n || op.insn.nmem != 1 || op.insn.mem[0].base == INSN_REG_RIP || op.writes & address_registers(&op.insn.mem[0]))
+	if (!n || op.kind == INSN_OP_CALL || op.kind == INSN_OP_JUMP || op.insn.nmem != 1 ||
+	    op.insn.mem[0].base == INSN_REG_RIP || op.writes & address_registers(&op.insn.mem[0]))
 		return false;
 	read = op.insn.mem[0];
 	for (unsigned followed = 0; followed < DECISION_CODE_MAX; followed += n) {
 		n = decode(decoder, code, at, &op);
 		if (!n || op.kind == INSN_OP_CALL || op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP ||
-		    (op.kind == INSN_OP_JUMP && !op.target))
+		    (op.kind == INSN_OP_JUMP && !op.target) || is_unlock(&op))
 			return false;
 		if (op.insn.nmem == 1 && op.insn.mem[0].rw & INSN_WRITE && same_operand(&op.insn.mem[0], &read))
 			return true;

@@ -40,9 +40,9 @@ bool decision_by(struct insn_decoder *decoder, const struct decision_code *code,
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 
 /*
- * Returns whether the code stores to the memory that the instruction at GVA `addr` reads, before it calls a function: on the
- * path on which no conditional branch is taken, by the same registers, to an operand of the same size. The limits are those of
- * decision_by().
+ * Returns whether the code stores to the memory that the instruction at GVA `addr` reads, before it calls a function or stores
+ * a byte 0, as an inlined spin_unlock() does. Follows the path on which no conditional branch is taken, and finds stores by the
+ * same registers to an operand of the same size. The limits are those of decision_by().
  */
 bool decision_stores_back(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr);
 

@@ -30,6 +30,7 @@ struct point {
 struct search {
 	struct insn_decoder *decoder;
 	const struct decision_code *code;
+	uint64_t addr; /* GVA of the instruction that reads the value */
 	const struct decision_returns *returns;
 	/* Points at conditional branches, from which the paths were followed. */
 	struct point seen[SEEN_MAX];
@@ -197,14 +198,15 @@ static unsigned decode(const struct search *s, uint64_t at, struct insn_op *op)
 }
 
 /* Whether nothing but padding follows from GVA `at` to the end of the function. */
-static bool is_end(const struct search *s, uint64_t at)
+static bool is_end(struct search *s, uint64_t at)
 {
 	struct insn_op op;
 	unsigned n;
 
 	for (; !is_outside(s, at); at += n) {
 		n = decode(s, at, &op);
-		if (!n || (op.kind != INSN_OP_NOP && op.kind != INSN_OP_STOP) || insn_is_ud2(&op.insn))
+		if (!n || s->insns++ >= INSNS_MAX || (op.kind != INSN_OP_NOP && op.kind != INSN_OP_STOP) ||
+		    insn_is_ud2(&op.insn))
 			return false;
 	}
 	return true;
@@ -250,7 +252,8 @@ static void follow(struct search *s, struct point p)
 	struct insn_op op;
 
 	while (!s->unclear && !is_outside(s, p.at)) {
-		if (s->insns++ == INSNS_MAX || !decode(s, p.at, &op) || spills(&op)) {
+		/* Code that reads the value again may wait until it is the right one, and then returns the same in any case. */
+		if (s->insns++ >= INSNS_MAX || p.at == s->addr || !decode(s, p.at, &op) || spills(&op)) {
 			s->unclear = true;
 			return;
 		}
@@ -320,7 +323,7 @@ static bool same_after(struct search *s, uint64_t branch, unsigned least)
 bool decision_same_results(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr,
 			   const struct decision_returns *returns)
 {
-	struct search s = {.decoder = decoder, .code = code, .returns = returns, .finding = true};
+	struct search s = {.decoder = decoder, .code = code, .addr = addr, .returns = returns, .finding = true};
 	uint64_t branches[BRANCHES_MAX];
 	struct insn_op op;
 	unsigned count, n = decode(&s, addr, &op);

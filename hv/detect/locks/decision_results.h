@@ -19,8 +19,8 @@ struct decision_returns {
  * Finds the branches that depend on the value, on all paths, also by the result of a call that gets the value. The function
  * must return the same constants after either outcome of each of these branches, and at least two after the first one. A
  * register counts as constant only if the path sets it after the branch. Returns false if the function may return anything
- * else, or if its code is too long or unclear. Only the low 32 bits of results are compared. What the function stores does not
- * count. `code`: the whole function.
+ * else, if it may come to `addr` again, or if its code is too long or unclear. Only the low 32 bits of results are compared.
+ * What the function stores does not count. `code`: the whole function.
  */
 bool decision_same_results(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr,
 			   const struct decision_returns *returns);

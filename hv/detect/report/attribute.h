@@ -15,8 +15,8 @@ struct detect;
  * has read the function's address from memory, and has just called the function. pc stays 0 when no instruction fits. Called on
  * the reporter's thread, without d->lock.
  *
- * Returns true. But if the window was before a get (hv/detect/window/last_put.h), returns whether it is certain that this
- * access has made the count 0. If not, the observation is no conflict.
+ * Returns true. But if the window was before a get (hv/detect/window/last_put.h), returns whether this access is known and
+ * conflicts with the get: a LOCKed one has made the count 0, and a plain write races with the get in any case.
  */
 bool attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 

@@ -318,7 +318,11 @@ static enum hit_result hit_get(struct detect *d, struct point *point, unsigned c
 	if (!count)
 		return HIT_NO_MEMORY;
 	/* The CPU goes on, so that the other window's watchpoint sees its access. */
-	return is_watched(d, count) ? HIT_REFUSED : sample(d, point, cpu, regs, count, 1, reply);
+	if (is_watched(d, count)) {
+		d->stats.skipped_count++;
+		return HIT_REFUSED;
+	}
+	return sample(d, point, cpu, regs, count, 1, reply);
 }
 
 /* Handle a hit of a sample point without a window. */

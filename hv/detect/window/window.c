@@ -461,7 +461,7 @@ bool window_memory_changed(struct detect *d, const struct window *w)
 {
 	uint8_t after[RACE_DATA_MAX];
 
-	return changed_datum(d, w, after) != NULL;
+	return changed_datum(d, w, after) || last_put_is_due(d, w);
 }
 
 /*

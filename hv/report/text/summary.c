@@ -172,7 +172,8 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		per(s->target.ioctls, windows), per(s->target.kicks, windows));
 	fprintf(out,
 		"  no window     for %" PRIu64 " hits on the current stack, %" PRIu64 " without memory to watch, %" PRIu64
-		" where a CPU may not be held, %" PRIu64 " at counts without a last user, %" PRIu64
+		" where a CPU may not be held, %" PRIu64
+		" before increments of a count whose last user would not be seen to go, %" PRIu64
 		" on a CPU that was held too long, %" PRIu64 " on the last CPU that was not held; %" PRIu64
 		" sites passed over because hits near them open few windows, or because they had been tried\n",
 		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_count, s->skipped_held, s->skipped_last,

@@ -158,7 +158,7 @@ static gt_fn void gt_getzero_replacer(u64 round)
 
 GT_PUT_CASE(getzero, "references", 1, user, replacer);
 
-/* A count of what is under way goes to 0 and up again. Whoever makes it 0 tells that nothing is under way. */
+/* A count of what is under way goes to 0 and up again. The side that makes it 0 tells that nothing is under way. */
 static struct gt_put_table gt_underway;
 
 static gt_fn void gt_underway_tell(struct gt_put *object)

@@ -271,6 +271,8 @@ static void other_results(void **state)
 		   way */
 		CODE("\x48\x8b\x07\x48\x85\xc0\x74\x0f" CALL
 		     "\x85\xc0\x74\x0c" RETURN("\1") "\x85\xc9\x75\x08\x0f\x0b" RETURN("\0") RETURN("\1")),
+		/* L: call; mov (%rdi),%eax; test; je L; test; je; 1; 0: it waits until the value is the right one */
+		CODE("\x8b\x07\x85\xc0\x75\x07" CALL "\xeb\xf3\x85\xf6\x74\x06" RETURN("\1") RETURN("\0")),
 		/* mov (%rdi),%edi; test %edi,%edi; je +0; jmp away with the value */
 		CODE("\x8b\x3f\x85\xff\x74\x00\xe9\0\x10\0\0"),
 		/* cmp $1,%rax; ja; cmp $1 again, by the same flags: je */
@@ -299,6 +301,8 @@ static void other_results(void **state)
 
 static void storing_back(void **state)
 {
+	/* movb $0,(%rsi): an inlined spin_unlock() */
+	assert_false(decision_stores_back(*state, CODE("\x8b\x07\xc6\x06\x00\xff\x07" RET), ADDR));
 #define STORES_BACK(code) decision_stores_back(*state, CODE(code), ADDR)
 	/* mov 0x28(%r13),%rax; test $2,%al; je +0; or $1,%rax; mov %r15,%rdi; mov %rax,0x28(%r13): of
 	 * jbd2_journal_commit_transaction() */

@@ -370,12 +370,15 @@ static void one_side_only(void **state)
 /* A CPU can be held before a get, if the other side is the last put, but not before the put. */
 static void get_and_last_put(void **state)
 {
-	static uint8_t get[] = {0xf0, 0xff, 0x07}, put[] = {0xf0, 0xff, 0x0f}; /* lock incl (%rdi), lock decl (%rdi) */
+	/* lock incl (%rdi), lock decl (%rdi) */
+	static uint8_t get[] = {0xf0, 0xff, 0x07}, put[] = {0xf0, 0xff, 0x0f}, xadd[] = {0xf0, 0x0f, 0xc1, 0x07};
 	struct fixture *f = *state;
 	struct race_side one = side_at("", "getter", 4, get, sizeof(get)), other = side_at("", "putter", 8, put, sizeof(put));
 	const struct known_race *race;
 
 	one.locked = other.locked = true;
+	one.regs.rip = one.pc;
+	other.regs.rip = other.pc + sizeof(put);
 	race = add_race(f, one, other);
 	assert_int_equal(race->count, 1);
 	assert_string_equal(race->sites[0].function, "getter");
@@ -385,8 +388,15 @@ static void get_and_last_put(void **state)
 	race = add_race(f, one, other);
 	assert_int_equal(race->count, 1);
 	assert_string_equal(race->sites[0].function, "putter");
-	one.code_len = 2;
+	/* Both are xadds, as of a refcount_t: lock xadd %eax,(%rdi). */
+	one.code = other.code = xadd;
+	one.code_len = other.code_len = sizeof(xadd);
 	other.locked = true;
+	other.regs.rip = other.pc + sizeof(xadd);
+	race = add_race(f, other, one);
+	assert_int_equal(race->count, 1);
+	assert_string_equal(race->sites[0].function, "getter");
+	one.code_len = 2;
 	assert_int_equal(add_race(f, one, other)->count, 0);
 }
 
