@@ -122,8 +122,8 @@ struct detect_stats {
 	 */
 	uint64_t skipped_short;
 	/*
-	 * Hits of gets without a window (hv/detect/window/last_put.h): the count was 0 or too large, no watchpoint could see its
-	 * writes, or another window watched it.
+	 * Hits of gets without a window (hv/detect/window/last_put.h): the count was 0 or too large, no watchpoint could see
+	 * its writes, or another window watched it.
 	 */
 	uint64_t skipped_count;
 	/* Hits without a window because all other CPUs were held, and one must run. */
