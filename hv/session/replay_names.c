@@ -7,7 +7,7 @@
 
 #include "hv/report/datum.h"
 
-/* Most modules have fewer pages of data. */
+/* Look at this many pages before the datum's page, and at as many after it. Most modules have fewer pages of data. */
 #define PAGES_AROUND 32u
 
 void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous *out)
@@ -46,10 +46,11 @@ static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *
 static uint64_t find_gva(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa)
 {
 	uint64_t near = rendezvous->gva / X86_PAGE_SIZE * X86_PAGE_SIZE + gpa % X86_PAGE_SIZE;
+	bool in_direct_map = guest_mapped_at(g, rendezvous->gpa) == rendezvous->gva;
 
 	if (gpa / X86_PAGE_SIZE == rendezvous->gpa / X86_PAGE_SIZE)
 		return near;
-	for (uint64_t i = 1; i <= PAGES_AROUND && guest_mapped_at(g, rendezvous->gpa) != rendezvous->gva; i++) {
+	for (uint64_t i = 1; !in_direct_map && i <= PAGES_AROUND; i++) {
 		if (guest_is_at(g, near - i * X86_PAGE_SIZE, gpa))
 			return near - i * X86_PAGE_SIZE;
 		if (guest_is_at(g, near + i * X86_PAGE_SIZE, gpa))

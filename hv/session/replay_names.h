@@ -27,7 +27,7 @@ void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous
 /*
  * Look up the memory of each recorded difference that has no name yet in the tables of the guest's kernel, and store its GVA
  * and its name in the difference. The tables are read now, so an object that was freed since the rendezvous may get no name.
- * Reads some hundred words of guest memory for each difference, so this function must not be called in a callback.
+ * Reads up to some thousand words of guest memory for each difference, so this function must not be called in a callback.
  */
 void replay_names_give(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_instance *instance);
 

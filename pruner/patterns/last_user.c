@@ -62,12 +62,12 @@ static bool reads_again(const struct view_side *s, unsigned i)
 }
 
 /*
- * Returns whether the function frees or destroys something. `own`: its argument, and not another object, to which the argument
- * has a reference.
+ * Returns whether the function frees or destroys something, by its name. `own`: a function that may only drop a reference of
+ * another object does not count.
  */
 static bool destroys(const struct view *v, const char *function, bool own)
 {
-	static const char *const drops[] = {"*_put", "put_*", "release_sock", "lock_sock*"};
+	static const char *const drops[] = {"*_put", "put_*", "release_sock"};
 
 	for (size_t i = 0; own && i < sizeof(drops) / sizeof(drops[0]); i++) {
 		if (fnmatch(drops[i], function, 0) == 0)

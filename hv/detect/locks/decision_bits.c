@@ -80,13 +80,6 @@ static bool copies(const struct insn_op *op)
 	       op->dst.size >= sizeof(uint32_t) && !op->src.high;
 }
 
-/* Whether the instruction makes its register 0, whatever the register was. */
-static bool clears(const struct insn_op *op)
-{
-	return (op->kind == INSN_OP_XOR || op->kind == INSN_OP_SUB) && op->dst.kind == INSN_OPERAND_REG &&
-	       op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg && op->dst.size >= sizeof(uint32_t);
-}
-
 /* What any instruction does: all that it writes depends on all that it reads. */
 static void spread(struct origin *o, const struct insn_op *op)
 {
@@ -105,7 +98,7 @@ static void step(struct origin *o, const struct insn_op *op)
 	uint64_t here = in_operand(o, &op->dst), with = constant(op),
 		 bit = UINT64_C(1) << (op->imm & (8 * op->dst.size - 1u) % BITS);
 
-	if (clears(op)) {
+	if (decision_clears(op)) {
 		set(o, op->dst.reg, 0, false);
 		o->flags = 0;
 	} else if (copies(op)) {

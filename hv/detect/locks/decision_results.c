@@ -80,12 +80,10 @@ static enum zero compare(const struct point *p, const struct insn_op *op)
 static void step_constants(struct point *p, const struct insn_op *op)
 {
 	bool wide = op->dst.kind == INSN_OPERAND_REG && op->dst.size >= sizeof(uint32_t);
-	bool clears = wide && (op->kind == INSN_OP_XOR || op->kind == INSN_OP_SUB) && is_register(&op->src) &&
-		      op->src.reg == op->dst.reg;
 
 	if (op->sets_flags)
 		p->zero = compare(p, op);
-	if (clears)
+	if (decision_clears(op))
 		set(p, &op->dst, 0);
 	else if (wide && op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_IMM)
 		set(p, &op->dst, op->imm);
@@ -215,9 +213,8 @@ static bool is_end(struct search *s, uint64_t at)
 /* Go on after a conditional branch at `p->at`: to its target, to what follows, or to both if the flags do not decide. */
 static void split(struct search *s, struct point *p, const struct insn_op *op)
 {
-	const uint8_t *b = op->insn.bytes;
-	uint8_t condition = (b[0] == 0x0f ? b[1] : b[0]) & 0x0f;
-	bool by_zero = op->reads_flags && (condition & ~1u) == 4; /* je or jne */
+	uint8_t condition = decision_condition(op);
+	bool by_zero = op->reads_flags && (condition & ~1u) == DECISION_BY_ZERO;
 	struct point taken = *p;
 
 	if (op->reads_flags ? p->flags_depend : op->data & p->depends)

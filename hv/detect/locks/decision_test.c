@@ -45,10 +45,8 @@ static void compare(struct holders *h, const struct insn_op *op, uint64_t bits)
 /* Whether the branch looks at ZF, or at CF, alone. */
 static bool looks_at(const struct insn_op *op, bool carry)
 {
-	const uint8_t *b = op->insn.bytes;
-	uint8_t condition = b[0] == 0x0f ? b[1] & 0x0f : b[0] & 0x0f;
-
-	return op->kind == INSN_OP_JCC && op->reads_flags && (condition & ~1u) == (carry ? 2 : 4);
+	return op->kind == INSN_OP_JCC && op->reads_flags &&
+	       (decision_condition(op) & ~1u) == (carry ? DECISION_BY_CARRY : DECISION_BY_ZERO);
 }
 
 /* A call keeps some registers. Its result may depend on the value if the value is in an argument. */

@@ -2,9 +2,9 @@
 /*
  * Gets that come after the last put. A *get* is a LOCKed instruction that increments a count, as in atomic_inc() and
  * refcount_inc(); a *put* decrements it, and the last put makes it 0, after which the object may be freed. Two LOCKed
- * instructions do not race. But who gets a reference must know that there is one: by a lock that keeps others from the last
- * put, or by a test in the same instruction (inc_not_zero, a cmpxchg). So a CPU is held before a get. If another CPU makes the
- * count 0 meanwhile, the get comes after the last put (Documentation/RCU/rcuref.rst of Linux names this error).
+ * instructions do not race. But code that gets a reference must keep the last put away until then: by a lock that the other
+ * users take, or by a test in the same instruction (inc_not_zero, a cmpxchg). So a CPU is held before a get. If another CPU
+ * makes the count 0 meanwhile, the get comes after the last put. The right ways are in Linux's Documentation/RCU/rcuref.rst.
  *
  * The functions here belong to the hit path, and are called with the detector's lock held.
  */
@@ -30,9 +30,10 @@ bool last_put_may_come(struct detect *d, const struct window *w);
 enum last_put_seen {
 	LAST_PUT_NOT,	   /* Some user is left. */
 	LAST_PUT_CAME,	   /* The count is 0. */
-	LAST_PUT_TOO_MANY, /* There were so many writes that the window costs more than it may see. */
+	LAST_PUT_TOO_MANY, /* Some user is left, and the window has had as many writes as it may: close it. */
 };
 
+/* Count this write, and say what to do. */
 enum last_put_seen last_put_written(struct detect *d, struct window *w);
 
 /* Returns whether the count of the window's get is 0, so that a CPU whose stop was not delivered yet must have made it 0. */
