@@ -628,13 +628,19 @@ static void ended_well(pid_t child)
 	assert_int_equal(status, 0);
 }
 
-/* Check that the store has every finished run completely. Returns the number of finished runs. */
+/*
+ * Check that the store has every finished run completely. Returns the number of finished runs. The store is locked meanwhile:
+ * the server may still have the last COMMIT of a killed writer, and must not carry it out between the two reads.
+ */
 static uint64_t whole_runs(struct fixture *f, int64_t round)
 {
+	struct db *lock = db_open(f->place, DB_WRITE, STORE_WAIT_MS, &f->err);
 	struct store_races races;
 	struct store_runs runs;
 	uint64_t done = 0;
 
+	assert_non_null(lock);
+	assert_int_equal(db_begin(lock, true, &f->err), 0);
 	assert_int_equal(store_runs(f->s, round, &runs, &f->err), 0);
 	for (size_t i = 0; i < runs.count; i++) {
 		bool is_done = runs.list[i].state == STORE_DONE;
@@ -650,6 +656,8 @@ static uint64_t whole_runs(struct fixture *f, int64_t round)
 		assert_int_equal(races.list[i].seen, 8 * done);
 	}
 	store_races_free(&races);
+	db_rollback(lock);
+	db_close(lock);
 	return done;
 }
 
