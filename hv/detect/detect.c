@@ -38,6 +38,7 @@ static int init_sync(struct detect *d)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&d->hit.queued, &attr);
 	pthread_cond_init(&d->sampler.tick, &attr);
+	pthread_cond_init(&d->sampler.modules_polled, &attr);
 	pthread_cond_init(&d->lock_moment, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
@@ -200,6 +201,7 @@ void detect_stop(struct detect *d)
 	atomic_store(&d->life.stop, true);
 	d->life.ended_ns = monotonic_ns();
 	pthread_cond_broadcast(&d->sampler.tick);
+	pthread_cond_broadcast(&d->sampler.modules_polled);
 	pthread_mutex_unlock(&d->lock);
 	guest_cancel_polls(d->guest);
 	if (d->life.sampler_started)
@@ -389,6 +391,7 @@ void detect_free(struct detect *d)
 	device_window_fini(d);
 	pthread_cond_destroy(&d->hit.queued);
 	pthread_cond_destroy(&d->sampler.tick);
+	pthread_cond_destroy(&d->sampler.modules_polled);
 	pthread_cond_destroy(&d->lock_moment);
 	pthread_mutex_destroy(&d->lock);
 	free(d);

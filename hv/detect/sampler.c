@@ -174,9 +174,20 @@ static void follow_kernel(struct detect *d)
 		lock_hooks_text_came(d, "", symbols, symtab_addr(symbols, "_stext"), symtab_addr(symbols, "_etext"));
 }
 
-static int sample(struct detect *d, struct err *err)
+/* Look for modules that were loaded or unloaded. `now`: CLOCK_MONOTONIC, ns. */
+static void poll_modules(struct detect *d, uint64_t now)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
+
+	guest_poll_modules(d->guest, &events);
+	pthread_mutex_lock(&d->lock);
+	d->sampler.modules_ns = now;
+	pthread_cond_broadcast(&d->sampler.modules_polled);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static int sample(struct detect *d, struct err *err)
+{
 	struct rate_control control;
 	struct fate_sites fate_sites = {0};
 	uint64_t modules_ns = 0, tick;
@@ -187,7 +198,7 @@ static int sample(struct detect *d, struct err *err)
 		uint64_t now = monotonic_ns();
 
 		if (now - modules_ns >= MODULES_NS) {
-			guest_poll_modules(d->guest, &events);
+			poll_modules(d, now);
 			modules_ns = now;
 			if (d->sampler.target_sites && target_sites_check(d->sampler.target_sites, err))
 				return -1;

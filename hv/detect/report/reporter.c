@@ -6,6 +6,7 @@
 #include "hv/detect/report/reporter.h"
 
 #include "hv/base/clock.h"
+#include "hv/base/linux_image.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/core/unwinding.h"
 #include "hv/detect/locks/locks.h"
@@ -15,6 +16,8 @@
 #include "hv/race/printable.h"
 #include "hv/race/protection.h"
 #include "hv/sandbox/sandbox.h"
+
+#define NAMES_WAIT_NS 2000000000u /* await_names(): 2 s, 20 times the sampler's period of polling modules */
 
 static void unwind_side(struct detect *d, struct race_side *side)
 {
@@ -79,8 +82,36 @@ static void tell_met(struct detect *d, const struct observation *o)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/*
+ * A module runs before the sampler has seen that it is loaded, and then its code has no names yet. In that case wait for a poll
+ * of the modules that began after the observation. The sampler polls often, so this also holds up no other observation for
+ * long: all that were made before that poll find the names without a wait.
+ */
+static void await_names(struct detect *d, const struct observation *o)
+{
+	const uint64_t made = atomic_load(&d->life.started_ns) + o->time_ns, until = monotonic_ns() + NAMES_WAIT_NS;
+	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+	bool named = true;
+	struct guest_symbol symbol;
+
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &o->sides[i];
+
+		if (side->kind == RACE_SIDE_CPU && side->regs.rip >= LINUX_MODULES_START)
+			named &= guest_symbol_at(d->guest, side->regs.rip, &symbol) == 0;
+	}
+	if (named)
+		return;
+	pthread_mutex_lock(&d->lock);
+	while (d->sampler.modules_ns <= made && !atomic_load(&d->life.stop) &&
+	       pthread_cond_timedwait(&d->sampler.modules_polled, &d->lock, &t) == 0)
+		;
+	pthread_mutex_unlock(&d->lock);
+}
+
 static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
 {
+	await_names(d, o);
 	if (o->how == RACE_BY_WATCH) {
 		if (!attribute_watch(d, decoder, o) || (!o->sides[1].pc && d->target->caps.late_watch)) {
 			pthread_mutex_lock(&d->lock);

@@ -157,9 +157,8 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 	atomic_fetch_add(&g->module_polls, 1);
 	if (atomic_load(&g->poll_hangs))
 		hang(g);
-	if (here == g->module_reported)
+	if (atomic_exchange(&g->module_reported, here) == here)
 		return;
-	g->module_reported = here;
 	if (here)
 		events->loaded(events->ctx, &g->module);
 	else
@@ -192,9 +191,12 @@ bool guest_text_going(struct guest *g, uint64_t addr)
 
 int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out)
 {
+	const struct guest_module *m = &g->module;
+	bool in_module = atomic_load(&g->module_reported) && addr - m->base < m->size;
+	const struct symtab *symtab = in_module ? m->symbols : g->symtab;
 	struct symbol symbol;
 
-	if (!g->symtab || symtab_at(g->symtab, addr, &symbol))
+	if (!symtab || symtab_at(symtab, addr, &symbol))
 		return -1;
 	*out = (struct guest_symbol){.addr = symbol.addr, .size = symbol.size};
 	snprintf(out->name, sizeof(out->name), "%s", symbol.name);

@@ -76,8 +76,8 @@ struct guest {
 	struct guest_module module;
 	/* Whether the module is in the guest's list. */
 	atomic_bool module_here;
-	/* Whether guest_poll_modules() has reported it as loaded. Belongs to the sampler's thread. */
-	bool module_reported;
+	/* Whether guest_poll_modules() has reported it as loaded. From then on guest_symbol_at() finds its functions. */
+	atomic_bool module_reported;
 
 	/* guest_hook_sites() returns a copy of these. */
 	const struct guest_hook_site *hooks;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "hv/base/linux_image.h"
 #include "hv/detect/core/state.h"
 #include "tests/unit/detect/detect_rig.h"
 
@@ -27,13 +28,15 @@ struct life {
 	atomic_uint failures, races, messages, complaints, logs_read;
 	struct err failure;
 	struct complaint complaint;
+	/* The function of the second side of the last race. */
+	char second[64];
 };
 
 static void on_race(void *ctx, const struct observation *o)
 {
 	struct life *l = ctx;
 
-	(void)o;
+	snprintf(l->second, sizeof(l->second), "%.63s", o->sides[1].symbol.name);
 	atomic_fetch_add(&l->races, 1);
 }
 
@@ -315,6 +318,30 @@ static void test_reports_before_stop(void **state)
 	assert_int_equal(atomic_load(&l->races), 1);
 }
 
+/* A race in a module that was loaded a moment ago is reported with names, although the sampler has not seen the module yet. */
+static void test_a_module_is_named_from_its_first_moment(void **state)
+{
+	static const struct symbol function = {.name = "late_fn", .addr = LINUX_MODULES_START, .size = 0x100, .type = 't'};
+	struct life *l = *state;
+	struct symtab *symbols = symtab_from_array(&function, 1, NULL);
+	struct x86_regs regs, other;
+
+	assert_non_null(symbols);
+	l->r->guest.module =
+		(struct guest_module){.name = "late", .base = function.addr, .size = function.size, .symbols = symbols};
+	start(l);
+	regs = rig_regs(l->r, 0, armed_site(l));
+	other = rig_regs(l->r, 1, 0);
+	other.rip = function.addr + 3;
+	assert_int_equal(rig_hit(l->r, 0, &regs).kind, TARGET_HOLD);
+	assert_int_equal(rig_watch_hit(l->r, 1, &other, rig_cookie(l->r, 0)).kind, TARGET_RESUME);
+	atomic_store(&l->r->guest.module_here, true);
+	wait_count(&l->races);
+	assert_string_equal(l->second, "late_fn");
+	stop_and_compare(l);
+	symtab_free(symbols);
+}
+
 /* What a target tells late is believed only of an instruction that does access those bytes. */
 static void test_unexplained(void **state)
 {
@@ -578,6 +605,7 @@ int main(void)
 		T(test_stop_with_open_window),
 		T(test_stop_when_over),
 		T(test_reports_before_stop),
+		T(test_a_module_is_named_from_its_first_moment),
 		T(test_wrong_symbols),
 		T(test_starts_while_the_machine_stands),
 		T(test_cannot_intercept),
