@@ -201,8 +201,9 @@ struct guest_module {
 
 struct guest_module_events {
 	/*
-	 * A module is live and its text is final. `m` is valid until `gone` returns. Of modules that are found together, those
-	 * that were loaded earlier come first: so a module comes after the modules whose functions it calls.
+	 * A module is live, which means that its init function has returned, and its text is final. `m` is valid until `gone`
+	 * returns. Of modules that are found together, those that were loaded earlier come first: so a module comes after the
+	 * modules whose functions it calls.
 	 */
 	void (*loaded)(void *ctx, const struct guest_module *m);
 	/* The guest is unloading a module, or has unloaded it. The module's text must not be changed any more. */
@@ -212,7 +213,8 @@ struct guest_module_events {
 
 /*
  * Compare the guest's list of modules with its last state and report changes. Cheap if there are none. If adding many new
- * modules takes longer than 300 ms, the next call adds the remaining modules.
+ * modules takes longer than 300 ms, the next call adds the remaining modules. A module whose init function still runs has names
+ * already (guest_symbol_at(), guest_each_module()), but is reported as loaded only later.
  */
 void guest_poll_modules(struct guest *g, const struct guest_module_events *events);
 

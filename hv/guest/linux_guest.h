@@ -31,6 +31,10 @@ struct loaded_module {
 	struct orc_table orc;
 	/* Present in the list during the last walk. */
 	bool seen;
+	/* The init function still ran when the entry was made. The entry gives names, and was not reported as loaded. */
+	bool coming;
+	/* The text of functions that run only then. Valid if `coming`: the kernel frees it afterwards. */
+	struct text_range init;
 	/*
 	 * The module was reported as gone. The entry is kept because observations in the module's code still need its names.
 	 */

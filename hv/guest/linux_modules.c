@@ -101,6 +101,8 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	lm->unsafe[1] = (struct text_range){info->kprobes, info->kprobes + info->kprobes_size};
 	linux_find_module_unwind(g, info->addr, &lm->orc);
 	lm->m.generation = ++g->next_generation;
+	lm->coming = info->state == MODULE_COMING;
+	lm->init = (struct text_range){info->init_text, info->init_text + info->init_text_size};
 	lm->seen = true;
 	memcpy(lm->m.build_id, info->build_id, info->build_id_len);
 	lm->m.build_id_len = info->build_id_len;
@@ -115,7 +117,7 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	if (publish_module(g, lm)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
-	} else {
+	} else if (!lm->coming) {
 		events->loaded(events->ctx, &lm->m);
 	}
 }
@@ -126,7 +128,7 @@ static void add_module(struct guest *g, const struct module_info *info, const st
  */
 static void retire_module(struct loaded_module *lm, const struct guest_module_events *events)
 {
-	if (!lm->retired)
+	if (!lm->retired && !lm->coming)
 		events->gone(events->ctx, &lm->m);
 	lm->retired = true;
 }
@@ -187,6 +189,31 @@ static bool any_going(const struct guest *g)
 }
 
 /*
+ * Add the module of the list, or mark its entry as seen. A module gets a new entry when its init function has returned, because
+ * the old one has names of functions that were freed since. Adds none after the time `until` (CLOCK_MONOTONIC, ns), unless this
+ * poll has added none yet (*added is 0). Returns false if the module remains to be added.
+ */
+static bool update_module(struct guest *g, const struct module_info *info, const struct guest_module_events *events,
+			  uint64_t until, unsigned *added)
+{
+	struct loaded_module *lm = find_module(g, info);
+	bool again = lm && lm->coming && info->state == MODULE_LIVE;
+
+	if (lm && info->state == MODULE_GOING)
+		retire_module(lm, events);
+	if (lm)
+		lm->seen = true;
+	if ((lm && !again) || info->state == MODULE_GOING)
+		return true;
+	if ((*added)++ && monotonic_ns() > until)
+		return false;
+	add_module(g, info, events);
+	if (again)
+		lm->seen = false;
+	return true;
+}
+
+/*
  * Update g->modules from the list that was just read. If there are new modules, adds at least one of them, and no more after
  * the time `until` (CLOCK_MONOTONIC, ns). The list has the module that was loaded last first (kernel/module/main.c), so it is
  * read from its end: a module is added after the modules whose functions it calls. Returns false if modules remain to be added,
@@ -202,18 +229,7 @@ static bool update_modules(struct guest *g, const struct module_info *list, size
 	for (size_t i = 0; i < g->module_count; i++)
 		g->modules[i]->seen = false;
 	for (size_t i = n; i-- > 0;) {
-		struct loaded_module *lm = find_module(g, &list[i]);
-
-		if (lm && list[i].state == MODULE_GOING)
-			retire_module(lm, events);
-		if (lm)
-			lm->seen = true;
-		else if (list[i].state != MODULE_LIVE)
-			continue;
-		else if (added++ && monotonic_ns() > until)
-			all = false;
-		else
-			add_module(g, &list[i], events);
+		all &= update_module(g, &list[i], events, until, &added);
 		/* After guest_cancel_polls(), reads fail, so an unreadable module does not count as gone. */
 		if (atomic_load(&g->polls_cancelled))
 			return false;

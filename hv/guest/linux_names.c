@@ -15,6 +15,11 @@ static void fill_symbol(struct guest_symbol *out, const char *module, const stru
 	out->size = sym->size;
 }
 
+static bool has_text(const struct loaded_module *lm, uint64_t addr)
+{
+	return addr - lm->m.base < lm->m.size || (lm->coming && addr >= lm->init.start && addr < lm->init.end);
+}
+
 int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
 	struct guest *g = (struct guest *)cg; /* not const, because its lock is taken */
@@ -25,7 +30,7 @@ int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *
 	for (size_t i = 0; i < g->module_count; i++) {
 		const struct guest_module *m = &g->modules[i]->m;
 
-		if (addr - m->base >= m->size)
+		if (!has_text(g->modules[i], addr))
 			continue;
 		if (m->symbols && symtab_at(m->symbols, addr, &sym) == 0) {
 			fill_symbol(out, m->name, &sym);

@@ -154,16 +154,35 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void count_module(void *ctx, const struct guest_module *m)
+{
+	unsigned *count = ctx;
+
+	(void)m;
+	++*count;
+}
+
+static unsigned known(struct world *w)
+{
+	unsigned count = 0;
+
+	guest_each_module(w->g, count_module, &count);
+	return count;
+}
+
 static void test_comes_and_goes(void **state)
 {
 	struct world *w = *state;
 
 	poll_modules(w);
+	/* While its init function runs, the module is known, but not loaded. */
 	list(w, 0, MODULE_COMING);
 	poll_modules(w);
+	assert_int_equal(known(w), 1);
 	assert_string_equal(w->said, "");
 	list(w, 0, MODULE_LIVE);
 	poll_modules(w);
+	assert_int_equal(known(w), 1);
 	poll_modules(w);
 	assert_string_equal(w->said, "+");
 	list(w, 0, MODULE_GOING);
@@ -172,6 +191,30 @@ static void test_comes_and_goes(void **state)
 	unlist(w);
 	poll_modules(w);
 	assert_string_equal(w->said, "+-");
+}
+
+/* A module whose init function fails is never reported, neither as loaded nor as gone. */
+static void test_init_fails(void **state)
+{
+	struct world *w = *state;
+
+	list(w, 0, MODULE_COMING);
+	poll_modules(w);
+	list(w, 0, MODULE_GOING);
+	poll_modules(w);
+	unlist(w);
+	poll_modules(w);
+	assert_int_equal(known(w), 0);
+	assert_string_equal(w->said, "");
+	/* The next try succeeds. */
+	list(w, 0, MODULE_COMING);
+	poll_modules(w);
+	list(w, 0, MODULE_GOING);
+	poll_modules(w);
+	list(w, 0, MODULE_LIVE);
+	poll_modules(w);
+	assert_int_equal(known(w), 1);
+	assert_string_equal(w->said, "+");
 }
 
 /*
@@ -271,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_comes_and_goes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_init_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reloaded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_takes_its_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cancelled, setup, teardown),
