@@ -44,6 +44,7 @@ static const struct list_traits {
 	[LIST_WAIT] = {"wait", "function", false, false, false},
 	[LIST_FREE] = {"free", "function", false, false, false},
 	[LIST_DESTROY] = {"destroy", "function", false, false, false},
+	[LIST_DROP] = {"drop", "function", false, false, false},
 	[LIST_GRACE_FREE] = {"grace-free", "function", false, false, false},
 	[LIST_GRACE_WAIT] = {"grace-wait", "function", false, false, false},
 	[LIST_SECTION_BEGIN] = {"section-begin", "function", false, false, false},

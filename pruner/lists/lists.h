@@ -36,6 +36,8 @@ enum list_kind {
 	LIST_FREE,
 	/* Functions that destroy an object that has no user any more. */
 	LIST_DESTROY,
+	/* Functions of LIST_FREE and LIST_DESTROY that may leave every object alive, and only drop a reference. */
+	LIST_DROP,
 	/* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_FREE,
 	/* Functions that wait for an RCU grace period before they return. */

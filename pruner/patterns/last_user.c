@@ -5,8 +5,6 @@
  */
 #include "pruner/patterns/last_user.h"
 
-#include <fnmatch.h>
-
 #include "pruner/code/flow/reachability.h"
 #include "symbols/insn/count.h"
 
@@ -67,12 +65,8 @@ static bool reads_again(const struct view_side *s, unsigned i)
  */
 static bool destroys(const struct view *v, const char *function, bool own)
 {
-	static const char *const drops[] = {"*_put", "put_*", "release_sock"};
-
-	for (size_t i = 0; own && i < sizeof(drops) / sizeof(drops[0]); i++) {
-		if (fnmatch(drops[i], function, 0) == 0)
-			return false;
-	}
+	if (own && rules_function(v->rules, LIST_DROP, function))
+		return false;
 	return rules_function(v->rules, LIST_FREE, function) || rules_function(v->rules, LIST_DESTROY, function);
 }
 
