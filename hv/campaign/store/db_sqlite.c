@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "hv/base/clock.h"
 #include "hv/campaign/store/db_sqlite.h"
+
+#define RETRY_NS 10000000 /* adopt() tries again after 10 ms */
 
 struct sqlite_rows {
 	struct db_rows rows; /* must be first: its address is taken for this struct's address */
@@ -184,15 +188,26 @@ static int sqlite_open(struct db *db, enum db_mode mode, struct err *err)
 /* Prepare the file for writing. The caller must first check that the file is a store: this writes journal_mode to the file. */
 static int adopt(struct db *db, struct err *err)
 {
-	/*
-	 * Set the pragmas. synchronous=FULL puts each commit on the disk. SQLite accepts auto_vacuum only before the first
-	 * table.
-	 */
-	return script(
-		db,
+	/* synchronous=FULL puts each commit on the disk. SQLite accepts auto_vacuum only before the first table. */
+	static const char pragmas[] =
 		"PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
-		"PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY",
-		err);
+		"PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY";
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	uint64_t until = monotonic_ns() + db->wait_ms * UINT64_C(1000000);
+
+	/*
+	 * While another process changes the journal mode, SQLite does not wait for the lock that this needs, but fails at once:
+	 * two processes that both hold a lock for reading would wait for each other.
+	 */
+	for (;;) {
+		int rc = sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL);
+
+		if (rc == SQLITE_OK)
+			return 0;
+		if ((rc & 0xff) != SQLITE_BUSY || monotonic_ns() >= until)
+			return sqlite_fail(db, err);
+		nanosleep(&pause, NULL);
+	}
 }
 
 static void sqlite_close_handle(struct db *db)
