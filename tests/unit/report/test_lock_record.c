@@ -280,6 +280,8 @@ static struct protection *steps_record(void)
 	moments[2].locks = moments[1].locks;
 	moments[2].data[0].decides = true;
 	moments[2].data[0].steps = true;
+	moments[2].data[0].same_results = true;
+	moments[1].data[0].stores_back = true;
 	moments[2].data[0].bits = 0x2405;
 	moments[2].data[0].check = (struct lock_check){true, 8, UINT64_C(0xffffffff81000010)};
 	for (unsigned i = 0; i < 3; i++) {
@@ -338,6 +340,8 @@ static void sections_are_written_and_read(void **state)
 	assert_memory_equal(record.protection->uses, p->uses, 2 * sizeof(*p->uses));
 	assert_true(record.protection->uses[1].decides);
 	assert_true(record.protection->uses[1].steps);
+	assert_true(record.protection->uses[1].same_results && !record.protection->uses[0].same_results);
+	assert_true(record.protection->uses[0].stores_back && !record.protection->uses[1].stores_back);
 	assert_int_equal(record.protection->uses[1].check.value, 8);
 	assert_int_equal(record.protection->section_count, 1);
 	assert_memory_equal(record.protection->sections, &two_sections, sizeof(two_sections));
