@@ -36,7 +36,10 @@ enum list_kind {
 	LIST_FREE,
 	/* Functions that destroy an object that has no user any more. */
 	LIST_DESTROY,
-	/* Functions of LIST_FREE and LIST_DESTROY that may leave every object alive, and only drop a reference. */
+	/*
+	 * Functions of LIST_FREE and LIST_DESTROY that may end no object's life: they drop a reference, or release a lock. Used
+	 * where the count is changed by LOCKed instructions.
+	 */
 	LIST_DROP,
 	/* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_FREE,

@@ -196,8 +196,8 @@ static int adopt(struct db *db, struct err *err)
 	uint64_t until = monotonic_ns() + db->wait_ms * UINT64_C(1000000);
 
 	/*
-	 * While another process changes the journal mode, SQLite does not wait for the lock that this needs, but fails at once:
-	 * two processes that both hold a lock for reading would wait for each other.
+	 * journal_mode=WAL fails at once, without a wait, if another process changes the mode, too: both hold the lock for
+	 * reading by then, and would wait for each other.
 	 */
 	for (;;) {
 		int rc = sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL);
