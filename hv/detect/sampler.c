@@ -179,7 +179,8 @@ static void poll_modules(struct detect *d, uint64_t now)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
 
-	guest_poll_modules(d->guest, &events);
+	if (!guest_poll_modules(d->guest, &events))
+		return;
 	pthread_mutex_lock(&d->lock);
 	d->sampler.modules_ns = now;
 	pthread_cond_broadcast(&d->sampler.modules_polled);

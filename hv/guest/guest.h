@@ -214,11 +214,12 @@ struct guest_module_events {
 /*
  * Compare the guest's list of modules with its last state and report changes. Cheap if there are none. If adding many new
  * modules takes longer than 300 ms, the next call adds the remaining modules. A module whose init function still runs has names
- * already (guest_symbol_at(), guest_each_module()), but is reported as loaded only later.
+ * already (guest_symbol_at(), guest_each_module()), but is reported as loaded only later. Returns whether all modules are known
+ * now: false if the list could not be read, for example because it was changing, or if modules remain to be added.
  */
-void guest_poll_modules(struct guest *g, const struct guest_module_events *events);
+bool guest_poll_modules(struct guest *g, const struct guest_module_events *events);
 
-/* Returns a number that changes when a module is loaded or unloaded. */
+/* Returns a number that changes when guest_each_module() has another module, one module fewer, or one that was read again. */
 uint64_t guest_modules_version(const struct guest *g);
 
 /*
@@ -253,20 +254,33 @@ size_t guest_hook_sites(const struct guest *g, struct guest_hook_site **out);
 
 /*
  * Find the text that the guest is about to free, and set *base and *size to its GVA and its length. Call this function when a
- * CPU is at a GUEST_HOOK_MODULE_GOING, with the CPU's registers before the instruction. Returns false if the module was never
- * reported as loaded. Allowed in a callback.
+ * CPU is at a GUEST_HOOK_MODULE_GOING, with the CPU's registers before the instruction. Returns false if the module is not
+ * known. Allowed in a callback.
  */
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size);
 
-/*
- * Returns true if guest_module_going() was called for the module whose text contains `addr`: that text must not be changed any
- * more.
- */
-bool guest_text_going(struct guest *g, uint64_t addr);
+/* Whether text may be changed, such as by planting a breakpoint. */
+enum guest_text {
+	/* It may: the text stays until guest_module_going() or guest_module_events.gone tells that it goes. */
+	GUEST_TEXT_FINAL,
+	/*
+	 * It may not: its module's init function still runs. Nothing would tell that the text goes if the init function fails,
+	 * and the text of init functions goes in any case.
+	 */
+	GUEST_TEXT_COMING,
+	/* It may not any more: guest_module_going() was called for its module. */
+	GUEST_TEXT_GOING,
+};
+
+/* Returns the state of the text at `addr`: GUEST_TEXT_FINAL if it is in no module. Allowed in a callback. */
+enum guest_text guest_text_state(struct guest *g, uint64_t addr);
 
 /* ---- names ---- */
 
-/* Find the function that contains `addr`, in the kernel or a loaded module. Returns 0, or -1 if there is none. */
+/*
+ * Find the function that contains `addr`, in the kernel or a known module (guest_poll_modules()). Returns 0, or -1 if there is
+ * none.
+ */
 int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
 
 /*

@@ -36,13 +36,16 @@ struct loaded_module {
 	/* The text of functions that run only then. Valid if `coming`: the kernel frees it afterwards. */
 	struct text_range init;
 	/*
-	 * The module was reported as gone. The entry is kept because observations in the module's code still need its names.
+	 * The module is gone, and was reported as gone if it was reported as loaded. The entry is kept because observations in
+	 * the module's code still need its names.
 	 */
 	bool retired;
 	/* The module's contribution to module_bytes of struct guest. */
 	size_t charge;
 	/* The guest is about to free the module's text. */
 	atomic_bool going;
+	/* `going` before the list was last read. Used only by guest_poll_modules(). */
+	bool was_going;
 };
 
 /*
@@ -113,7 +116,7 @@ struct guest {
 	pthread_rwlock_t modules_lock;
 	struct loaded_module **modules;
 	size_t module_count;
-	/* Changes when a module is added to or removed from the list. */
+	/* Changes when an entry is added to the list, replaced or removed. */
 	atomic_uint_least64_t modules_version;
 	/* Memory use of all modules' symbols. Used only by guest_poll_modules(), like the members below. */
 	size_t module_bytes;

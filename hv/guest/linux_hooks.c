@@ -8,6 +8,7 @@
 
 #include "hv/base/grow.h"
 #include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_names.h"
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
 
@@ -115,16 +116,21 @@ bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *
 	return found;
 }
 
-bool guest_text_going(struct guest *g, uint64_t addr)
+enum guest_text guest_text_state(struct guest *g, uint64_t addr)
 {
-	bool going = false;
+	enum guest_text state = GUEST_TEXT_FINAL;
 
 	pthread_rwlock_rdlock(&g->modules_lock);
 	for (size_t i = 0; i < g->module_count; i++) {
 		struct loaded_module *lm = g->modules[i];
 
-		going |= addr - lm->m.base < lm->m.size && atomic_load(&lm->going);
+		if (!linux_module_has_text(lm, addr))
+			continue;
+		if (atomic_load(&lm->going))
+			state = GUEST_TEXT_GOING;
+		else if (lm->coming && state == GUEST_TEXT_FINAL)
+			state = GUEST_TEXT_COMING;
 	}
 	pthread_rwlock_unlock(&g->modules_lock);
-	return going;
+	return state;
 }

@@ -42,17 +42,29 @@ static bool is_same_module(const struct loaded_module *lm, const struct module_i
 	       strcmp(lm->m.name, info->name) == 0;
 }
 
-static int publish_module(struct guest *g, struct loaded_module *lm)
+/*
+ * Add the entry to g->modules, or put it in place of `old`, which is freed. If the guest is about to free the module's text,
+ * the new entry says so, too.
+ */
+static int publish_module(struct guest *g, struct loaded_module *lm, struct loaded_module *old)
 {
-	struct loaded_module **to;
+	struct loaded_module **to = NULL;
 
 	pthread_rwlock_wrlock(&g->modules_lock);
-	to = list_grow(&g->modules, &g->module_count, sizeof(*to), NULL);
+	for (size_t i = 0; old && !to && i < g->module_count; i++)
+		to = g->modules[i] == old ? &g->modules[i] : NULL;
+	if (!old)
+		to = list_grow(&g->modules, &g->module_count, sizeof(*to), NULL);
 	if (to) {
+		atomic_store(&lm->going, old && atomic_load(&old->going));
 		*to = lm;
 		atomic_fetch_add(&g->modules_version, 1);
 	}
 	pthread_rwlock_unlock(&g->modules_lock);
+	if (to && old) {
+		g->module_bytes -= old->charge;
+		free_module(old);
+	}
 	return to ? 0 : -1;
 }
 
@@ -87,12 +99,12 @@ static void read_sections(const struct guest *g, struct loaded_module *lm, const
 	}
 }
 
-static void add_module(struct guest *g, const struct module_info *info, const struct guest_module_events *events)
+static struct loaded_module *read_module(struct guest *g, const struct module_info *info)
 {
 	struct loaded_module *lm = calloc(1, sizeof(*lm));
 
 	if (!lm)
-		return;
+		return NULL;
 	snprintf(lm->m.name, sizeof(lm->m.name), "%s", info->name);
 	lm->m.base = info->text;
 	lm->m.size = info->text_size;
@@ -108,18 +120,39 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	lm->m.build_id_len = info->build_id_len;
 	read_symbols(g, lm, info);
 	read_sections(g, lm, info);
-	/* Drop the module if guest_cancel_polls() was called, because the module may be only partly read. */
-	if (atomic_load(&g->polls_cancelled)) {
+	return lm;
+}
+
+/* A module becomes known to sysfs, which has its sections, shortly after its state becomes MODULE_COMING (load_module()). */
+static bool is_incomplete(const struct loaded_module *lm)
+{
+	return lm->coming && !lm->m.nsections;
+}
+
+/*
+ * Make an entry for the module, and put it in place of `old` if there is an old one. Returns false if the module is to be read
+ * again by the next poll, because it could not be read completely.
+ */
+static bool add_module(struct guest *g, const struct module_info *info, struct loaded_module *old,
+		       const struct guest_module_events *events)
+{
+	struct loaded_module *lm = read_module(g, info);
+
+	if (!lm)
+		return false;
+	/* After guest_cancel_polls(), reads fail, so the module may be only partly read. An incomplete entry is as good as
+	 * another. */
+	if (atomic_load(&g->polls_cancelled) || (old && is_incomplete(old) && is_incomplete(lm)) ||
+	    publish_module(g, lm, old)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
-		return;
+		return false;
 	}
-	if (publish_module(g, lm)) {
-		g->module_bytes -= lm->charge;
-		free_module(lm);
-	} else if (!lm->coming) {
+	/* If the text is about to be freed, the module is reported neither as loaded nor as gone. */
+	lm->retired = atomic_load(&lm->going);
+	if (!lm->coming && !lm->retired)
 		events->loaded(events->ctx, &lm->m);
-	}
+	return !is_incomplete(lm);
 }
 
 /*
@@ -162,7 +195,7 @@ static struct loaded_module *find_module(struct guest *g, const struct module_in
  */
 static bool is_reloaded(const struct loaded_module *lm, const struct module_info *info)
 {
-	return (atomic_load(&lm->going) || lm->retired) && info->state == MODULE_LIVE && is_same_module(lm, info);
+	return (lm->was_going || lm->retired) && info->state == MODULE_LIVE && is_same_module(lm, info);
 }
 
 static void drop_reloaded(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
@@ -179,38 +212,38 @@ static void drop_reloaded(struct guest *g, const struct module_info *list, size_
 	}
 }
 
-static bool any_going(const struct guest *g)
+/* Note which modules are going before the list is read. Returns whether any is. */
+static bool note_going(struct guest *g)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < g->module_count; i++) {
-		if (atomic_load(&g->modules[i]->going))
-			return true;
+		g->modules[i]->was_going = atomic_load(&g->modules[i]->going);
+		any |= g->modules[i]->was_going;
 	}
-	return false;
+	return any;
 }
 
 /*
- * Add the module of the list, or mark its entry as seen. A module gets a new entry when its init function has returned, because
- * the old one has names of functions that were freed since. Adds none after the time `until` (CLOCK_MONOTONIC, ns), unless this
- * poll has added none yet (*added is 0). Returns false if the module remains to be added.
+ * Add the module of the list, or mark its entry as seen. The entry of a module whose init function has returned is replaced: it
+ * was not reported as loaded, and has names of functions that were freed since. Adds none after the time `until`
+ * (CLOCK_MONOTONIC, ns), unless this poll has added none yet (*added is 0). Returns false if the next poll is to go on with the
+ * module.
  */
 static bool update_module(struct guest *g, const struct module_info *info, const struct guest_module_events *events,
 			  uint64_t until, unsigned *added)
 {
 	struct loaded_module *lm = find_module(g, info);
-	bool again = lm && lm->coming && info->state == MODULE_LIVE;
 
 	if (lm && info->state == MODULE_GOING)
 		retire_module(lm, events);
 	if (lm)
 		lm->seen = true;
-	if ((lm && !again) || info->state == MODULE_GOING)
+	if (info->state == MODULE_GOING || (lm && !(lm->coming && info->state == MODULE_LIVE) && !is_incomplete(lm)))
 		return true;
 	if ((*added)++ && monotonic_ns() > until)
 		return false;
-	add_module(g, info, events);
-	if (again)
-		lm->seen = false;
-	return true;
+	return add_module(g, info, lm, events);
 }
 
 /*
@@ -241,21 +274,26 @@ static bool update_modules(struct guest *g, const struct module_info *list, size
 	return all;
 }
 
-void guest_poll_modules(struct guest *g, const struct guest_module_events *events)
+bool guest_poll_modules(struct guest *g, const struct guest_module_events *events)
 {
 	struct module_info *list;
 	uint64_t stamp, until = monotonic_ns() + POLL_NS;
+	bool going = note_going(g);
 	size_t n;
 
+	if (!g->btf)
+		return true;
 	/* If the list is unreadable because it is changing, do nothing: the next poll comes soon. */
-	if (!g->btf || modules_stamp(&g->poll_reader, g->symtab, g->btf, &stamp) ||
-	    (stamp == g->modules_seen && !g->modules_left && !any_going(g)))
-		return;
+	if (modules_stamp(&g->poll_reader, g->symtab, g->btf, &stamp))
+		return false;
+	if (stamp == g->modules_seen && !g->modules_left && !going)
+		return true;
 	if (modules_read(&g->poll_reader, g->symtab, g->btf, &list, &n, NULL))
-		return;
+		return false;
 	g->modules_left = !update_modules(g, list, n, events, until);
 	g->modules_seen = stamp;
 	free(list);
+	return !g->modules_left;
 }
 
 uint64_t guest_modules_version(const struct guest *g)

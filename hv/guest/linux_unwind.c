@@ -13,8 +13,8 @@
 struct unwinding {
 	struct guest *g; /* not const, because its lock is taken */
 	/*
-	 * The guest's own list of modules, for a PC in no known text: modules that are still initialising are not in
-	 * g->modules. `listed`: the list was read, or reading it has failed.
+	 * The guest's own list of modules, for a PC in no known text: a module gets into g->modules only at the next poll, and
+	 * the text of its init functions is not searched there. `listed`: the list was read, or reading it has failed.
 	 */
 	bool listed;
 	struct module_info *list;

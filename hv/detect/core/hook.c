@@ -41,7 +41,7 @@ static int plant_hook(struct detect *d, const struct guest_hook_site *site, uint
 {
 	struct point *point = NULL;
 
-	if (!d->life.closing && has_room(d, site) && !guest_text_going(d->guest, site->insn.addr))
+	if (!d->life.closing && has_room(d, site) && guest_text_state(d->guest, site->insn.addr) == GUEST_TEXT_FINAL)
 		point = points_plant(&d->points, &site->insn, gpa);
 	if (!point)
 		return -1;

@@ -66,8 +66,8 @@ struct sampler {
 	/* Wakes the sampler's thread before its next iteration is due: life.stop or `used_up` was set. */
 	pthread_cond_t tick;
 	/*
-	 * When the last completed poll of the guest's modules began (CLOCK_MONOTONIC, ns; 0: none yet), and the signal that it
-	 * completed. Guarded by d->lock.
+	 * When the last poll of the guest's modules began after which all were known (CLOCK_MONOTONIC, ns; 0: none yet), and
+	 * the signal that it is over. Guarded by d->lock.
 	 */
 	uint64_t modules_ns;
 	pthread_cond_t modules_polled;

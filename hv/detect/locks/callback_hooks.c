@@ -120,8 +120,9 @@ static void follow(struct detect *d, const struct lock_function *function, uint6
 {
 	struct callback c = {.d = d, .function = function};
 
-	if (guest_symbol_at(d->guest, addr, &c.symbol) || c.symbol.addr != addr || !locks_of_subject(d->locks, &c.symbol) ||
-	    !c.symbol.size || c.symbol.size > CODE_MAX)
+	if (guest_symbol_at(d->guest, addr, &c.symbol) || c.symbol.addr != addr ||
+	    guest_text_state(d->guest, addr) != GUEST_TEXT_FINAL || !locks_of_subject(d->locks, &c.symbol) || !c.symbol.size ||
+	    c.symbol.size > CODE_MAX)
 		return;
 	c.code = malloc(c.symbol.size);
 	/* Enter the target once for all hooks, as lock_hooks_text_came() does. */

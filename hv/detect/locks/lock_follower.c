@@ -62,7 +62,9 @@ static void find_callbacks(const struct detect *d, const struct race_side *side)
 
 		if (caller->context != calls->frames[0].context || !caller->reliable)
 			break;
-		if (locks_of_subject(d->locks, &callee->symbol) && caller->kind == UNWIND_CALL)
+		/* A callback in text that cannot have hooks yet is learnt when it is seen later. */
+		if (locks_of_subject(d->locks, &callee->symbol) && caller->kind == UNWIND_CALL &&
+		    guest_text_state(d->guest, callee->symbol.addr) == GUEST_TEXT_FINAL)
 			locks_called_back(d->locks, &caller->symbol, &callee->symbol);
 	}
 }

@@ -378,7 +378,8 @@ static void put_back(struct detect *d)
 		return;
 	target_enter(d->target);
 	for (size_t i = 0; i < count; i++)
-		complete &= lock_hooks_plant(d, &sites[i]) || guest_text_going(d->guest, sites[i].insn.addr);
+		complete &=
+			lock_hooks_plant(d, &sites[i]) || guest_text_state(d->guest, sites[i].insn.addr) != GUEST_TEXT_FINAL;
 	target_leave(d->target);
 	free(sites);
 	pthread_mutex_lock(&d->lock);

@@ -6,7 +6,6 @@
 #include "hv/detect/report/reporter.h"
 
 #include "hv/base/clock.h"
-#include "hv/base/linux_image.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/core/unwinding.h"
 #include "hv/detect/locks/locks.h"
@@ -82,36 +81,55 @@ static void tell_met(struct detect *d, const struct observation *o)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/*
- * A module runs before the sampler has seen that it is loaded, and then its code has no names yet. In that case wait for a poll
- * of the modules that began after the observation. The sampler polls often, so this also holds up no other observation for
- * long: all that were made before that poll find the names without a wait.
- */
-static void await_names(struct detect *d, const struct observation *o)
+/* What the reporter's thread works with. */
+struct reporter {
+	struct detect *d;
+	struct insn_decoder *decoder;
+	/* A wait for names was in vain, when d->sampler.modules_ns was `waited_at`. */
+	bool in_vain;
+	uint64_t waited_at;
+};
+
+/* Returns whether the CPU's code may have a name after the next poll of the modules, or another one than now. */
+static bool may_get_name(struct detect *d, const struct race_side *side)
 {
-	const uint64_t made = atomic_load(&d->life.started_ns) + o->time_ns, until = monotonic_ns() + NAMES_WAIT_NS;
-	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
-	bool named = true;
 	struct guest_symbol symbol;
 
-	for (int i = 0; i < 2; i++) {
-		const struct race_side *side = &o->sides[i];
+	return side->kind == RACE_SIDE_CPU && x86_kernel_address(side->regs.rip) &&
+	       (guest_symbol_at(d->guest, side->regs.rip, &symbol) ||
+		guest_text_state(d->guest, side->regs.rip) == GUEST_TEXT_COMING);
+}
 
-		if (side->kind == RACE_SIDE_CPU && side->regs.rip >= LINUX_MODULES_START)
-			named &= guest_symbol_at(d->guest, side->regs.rip, &symbol) == 0;
-	}
-	if (named)
+/*
+ * A module runs before the sampler has seen that it is loaded, and then its code has no names yet. In that case wait for a poll
+ * of the modules that began after the observation. All observations that were made before that poll then need not wait. Code
+ * that never gets a name, such as BPF code, delays reports by one period of the sampler's polls. If the sampler does not poll,
+ * only one observation waits.
+ */
+static void await_names(struct reporter *r, const struct observation *o)
+{
+	struct detect *d = r->d;
+	const uint64_t made = atomic_load(&d->life.started_ns) + o->time_ns, until = monotonic_ns() + NAMES_WAIT_NS;
+	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+	int rc = 0;
+
+	if (!may_get_name(d, &o->sides[0]) && !may_get_name(d, &o->sides[1]))
 		return;
 	pthread_mutex_lock(&d->lock);
-	while (d->sampler.modules_ns <= made && !atomic_load(&d->life.stop) &&
-	       pthread_cond_timedwait(&d->sampler.modules_polled, &d->lock, &t) == 0)
-		;
+	r->in_vain = r->in_vain && r->waited_at == d->sampler.modules_ns;
+	while (d->sampler.modules_ns <= made && !atomic_load(&d->life.stop) && rc == 0 && !r->in_vain)
+		rc = pthread_cond_timedwait(&d->sampler.modules_polled, &d->lock, &t);
+	r->in_vain |= rc != 0;
+	r->waited_at = d->sampler.modules_ns;
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+static void report(struct reporter *r, struct observation *o)
 {
-	await_names(d, o);
+	struct detect *d = r->d;
+	struct insn_decoder *decoder = r->decoder;
+
+	await_names(r, o);
 	if (o->how == RACE_BY_WATCH) {
 		if (!attribute_watch(d, decoder, o) || (!o->sides[1].pc && d->target->caps.late_watch)) {
 			pthread_mutex_lock(&d->lock);
@@ -163,12 +181,12 @@ static void poll_log(struct detect *d, uint64_t *next_ns, bool last)
 void *reporter_main(void *arg)
 {
 	struct detect *d = arg;
-	struct insn_decoder *decoder = insn_decoder_new();
+	struct reporter r = {.d = d, .decoder = insn_decoder_new()};
 	uint64_t log_ns = 0;
 
 	sandbox_thread(SANDBOX_REPORTER);
 	pthread_mutex_lock(&d->lock);
-	while (decoder) {
+	while (r.decoder) {
 		struct observation *o;
 
 		poll_log(d, &log_ns, false);
@@ -180,12 +198,12 @@ void *reporter_main(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&d->lock);
-		report(d, decoder, o);
+		report(&r, o);
 		pthread_mutex_lock(&d->lock);
 		queue_give_back(&d->hit.observations, o);
 	}
 	poll_log(d, &log_ns, true);
 	pthread_mutex_unlock(&d->lock);
-	insn_decoder_free(decoder);
+	insn_decoder_free(r.decoder);
 	return NULL;
 }

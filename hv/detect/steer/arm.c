@@ -60,7 +60,7 @@ enum arm_result arm_site(struct detect *d, uint64_t addr, enum arm_why why)
 	detect_enter(d);
 	if (points_find(&d->points, addr))
 		result = ARMED_ALREADY;
-	else if (!guest_text_going(d->guest, addr))
+	else if (guest_text_state(d->guest, addr) == GUEST_TEXT_FINAL)
 		point = points_plant(&d->points, &insn, gpa);
 	if (point) {
 		point->again = why == ARM_AGAIN;

@@ -150,7 +150,7 @@ static void hang(struct guest *g)
 	atomic_fetch_sub(&g->hanging, 1);
 }
 
-void guest_poll_modules(struct guest *g, const struct guest_module_events *events)
+bool guest_poll_modules(struct guest *g, const struct guest_module_events *events)
 {
 	bool here = atomic_load(&g->module_here);
 
@@ -158,11 +158,12 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 	if (atomic_load(&g->poll_hangs))
 		hang(g);
 	if (atomic_exchange(&g->module_reported, here) == here)
-		return;
+		return true;
 	if (here)
 		events->loaded(events->ctx, &g->module);
 	else
 		events->gone(events->ctx, &g->module);
+	return true;
 }
 
 size_t guest_hook_sites(const struct guest *g, struct guest_hook_site **out)
@@ -184,9 +185,9 @@ bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *
 	return g->going_size != 0;
 }
 
-bool guest_text_going(struct guest *g, uint64_t addr)
+enum guest_text guest_text_state(struct guest *g, uint64_t addr)
 {
-	return addr - atomic_load(&g->gone_base) < atomic_load(&g->gone_size);
+	return addr - atomic_load(&g->gone_base) < atomic_load(&g->gone_size) ? GUEST_TEXT_GOING : GUEST_TEXT_FINAL;
 }
 
 int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out)

@@ -84,7 +84,7 @@ struct guest {
 	size_t hook_count;
 	/* The text of the module that is being unloaded, as guest_module_going() returns it. Size 0: no module is. */
 	uint64_t going_base, going_size;
-	/* The text of which guest_text_going() returns true. */
+	/* The text of which guest_text_state() returns GUEST_TEXT_GOING. */
 	_Atomic uint64_t gone_base, gone_size;
 };
 

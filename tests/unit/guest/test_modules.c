@@ -29,6 +29,7 @@ struct world {
 	uint64_t base; /* of the module that came last */
 	unsigned reads;
 	unsigned cancel_at; /* the polls are cancelled in this read; 0: never */
+	unsigned going_at;  /* in this read, a CPU is at free_module() for the module at place 0; 0: never */
 	bool slow;	    /* the first read of a poll takes longer than one poll goes on adding modules */
 };
 
@@ -40,10 +41,14 @@ static void put(uint8_t *at, uint64_t v)
 static int read_world(void *ctx, uint64_t gva, void *buf, size_t len)
 {
 	const struct timespec long_time = {.tv_nsec = 400000000};
+	const struct x86_regs regs = {.gpr[X86_RDI] = HEAP};
 	struct world *w = ctx;
+	uint64_t base, size;
 
 	if (++w->reads == w->cancel_at)
 		guest_cancel_polls(w->g);
+	if (w->reads == w->going_at)
+		guest_module_going(w->g, &regs, &base, &size);
 	if (w->slow)
 		nanosleep(&long_time, NULL);
 	w->slow = false;
@@ -104,6 +109,8 @@ static void loaded(void *ctx, const struct guest_module *m)
 	struct world *w = ctx;
 
 	assert_string_equal(m->name, "one");
+	/* Hooks are planted now. */
+	assert_int_equal(guest_text_state(w->g, m->base), GUEST_TEXT_FINAL);
 	w->base = m->base;
 	say(w, "+");
 }
@@ -175,10 +182,11 @@ static void test_comes_and_goes(void **state)
 	struct world *w = *state;
 
 	poll_modules(w);
-	/* While its init function runs, the module is known, but not loaded. */
+	/* While its init function runs, the module is known, but not loaded, and its text must not be changed. */
 	list(w, 0, MODULE_COMING);
 	poll_modules(w);
 	assert_int_equal(known(w), 1);
+	assert_int_equal(guest_text_state(w->g, TEXT + 8), GUEST_TEXT_COMING);
 	assert_string_equal(w->said, "");
 	list(w, 0, MODULE_LIVE);
 	poll_modules(w);
@@ -231,10 +239,10 @@ static void test_reloaded(void **state)
 	poll_modules(w);
 	assert_true(guest_module_going(w->g, &regs, &base, &size));
 	assert_int_equal(base, TEXT);
-	assert_true(guest_text_going(w->g, TEXT + 8));
+	assert_int_equal(guest_text_state(w->g, TEXT + 8), GUEST_TEXT_GOING);
 	poll_modules(w);
 	assert_string_equal(w->said, "+-+");
-	assert_false(guest_text_going(w->g, TEXT + 8));
+	assert_int_equal(guest_text_state(w->g, TEXT + 8), GUEST_TEXT_FINAL);
 
 	list(w, 0, MODULE_GOING);
 	poll_modules(w);
@@ -261,6 +269,47 @@ static void list_two(struct world *w)
 	put(w->heap + STRUCT_SIZE + LIST + 8, first);
 	put(w->heap + STRUCT_SIZE + CORE_BASE, TEXT + 0x10000);
 	put(w->head + 8, second);
+}
+
+/* A module that is freed while a poll reads the list, which still has it as live, is not taken for a new one in its place. */
+static void test_freed_during_a_poll(void **state)
+{
+	struct world *w = *state;
+
+	for (unsigned at = 1; at == 1 || w->reads >= at - 1; at++) {
+		unlist(w);
+		poll_modules(w);
+		list(w, 0, MODULE_LIVE);
+		poll_modules(w);
+		w->said[0] = '\0';
+		list_two(w);
+		w->reads = 0;
+		w->going_at = at;
+		poll_modules(w);
+		w->going_at = 0;
+		assert_string_equal(w->said, "+"); /* the other module */
+	}
+}
+
+/* Nor is it forgotten that a module is going when its init function has just returned. */
+static void test_freed_after_init(void **state)
+{
+	struct world *w = *state;
+
+	for (unsigned at = 1; at == 1 || w->reads >= at - 1; at++) {
+		unlist(w);
+		poll_modules(w);
+		list(w, 0, MODULE_COMING);
+		poll_modules(w);
+		list(w, 0, MODULE_LIVE);
+		w->reads = 0;
+		w->going_at = at;
+		poll_modules(w);
+		w->going_at = 0;
+		if (w->reads >= at)
+			assert_int_equal(guest_text_state(w->g, TEXT + 8), GUEST_TEXT_GOING);
+		w->said[0] = '\0';
+	}
 }
 
 /* If reading the modules takes longer than one poll may last, later polls add the rest, although the list no longer changes. */
@@ -315,6 +364,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_comes_and_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_init_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_freed_during_a_poll, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_freed_after_init, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reloaded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_takes_its_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cancelled, setup, teardown),
