@@ -436,6 +436,20 @@ static void callback_is_learned_from_the_stack(void **state)
 	expect(f, 1, 0);
 }
 
+/* A callback whose text cannot have hooks yet is learnt when it is seen again later. */
+static void callback_in_changing_text_is_learned_later(void **state)
+{
+	struct fixture *f = *state;
+
+	atomic_store(&f->r->guest.gone_base, RIG_TEXT + WORK);
+	atomic_store(&f->r->guest.gone_size, 1);
+	follow_stack(f, INDIRECT);
+	assert_false(rig_has_point(f->r, WORK_START));
+	atomic_store(&f->r->guest.gone_size, 0);
+	follow_stack(f, INDIRECT);
+	assert_true(rig_has_point(f->r, WORK_START));
+}
+
 /* What came before is in no order that is known, since the hand-overs of the callback were missed. */
 static void order_is_unknown_until_learned_callback_has_hooks(void **state)
 {
@@ -988,6 +1002,7 @@ int main(void)
 		T(direct_call_is_no_order),
 		T(first_queueing_is_unknown),
 		T(callback_is_learned_from_the_stack),
+		T(callback_in_changing_text_is_learned_later),
 		T(order_is_unknown_until_learned_callback_has_hooks),
 		T(function_without_its_item_acquires_nothing),
 		T(flush_is_ordered_after_the_end),
