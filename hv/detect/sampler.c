@@ -81,8 +81,10 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 	struct err err = {0};
 
 	callee_text_came(d, m);
-	if (d->locks && m->symbols)
+	if (d->locks && m->symbols) {
 		lock_hooks_text_came(d, m->name, m->symbols, m->base, m->base + m->size);
+		locks_callbacks_again(d->locks, m->base, m->size);
+	}
 	if (!pool_module_fits(m->name, d->config.module))
 		return;
 	if (m->symbols && add_segment(d, m, m->name, m->symbols, m->base, m->base + m->size, &err))
@@ -178,11 +180,11 @@ static void follow_kernel(struct detect *d)
 static void poll_modules(struct detect *d, uint64_t now)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
+	bool all = guest_poll_modules(d->guest, &events);
 
-	if (!guest_poll_modules(d->guest, &events))
-		return;
 	pthread_mutex_lock(&d->lock);
-	d->sampler.modules_ns = now;
+	if (all)
+		d->sampler.modules_ns = now;
 	pthread_cond_broadcast(&d->sampler.modules_polled);
 	pthread_mutex_unlock(&d->lock);
 }

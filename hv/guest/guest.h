@@ -189,7 +189,7 @@ struct guest_module {
 	uint64_t base, size;
 	/* NULL: the module's symbol table could not be read. */
 	struct symtab *symbols;
-	/* Unique per load of a module. */
+	/* Unique per entry: a module gets a new one when its init function has returned, and when it is loaded again. */
 	uint64_t generation;
 	uint8_t build_id[MODULE_BUILD_ID_MAX];
 	/* 0: unknown. */
@@ -214,7 +214,8 @@ struct guest_module_events {
 /*
  * Compare the guest's list of modules with its last state and report changes. Cheap if there are none. If adding many new
  * modules takes longer than 300 ms, the next call adds the remaining modules. A module whose init function still runs has names
- * already (guest_symbol_at(), guest_each_module()), but is reported as loaded only later. Returns whether all modules are known
+ * already (guest_symbol_at(), guest_each_module()), except for functions that the guest frees after it, and is reported as
+ * loaded only later. Returns whether all modules are known
  * now: false if the list could not be read, for example because it was changing, or if modules remain to be added.
  */
 bool guest_poll_modules(struct guest *g, const struct guest_module_events *events);
@@ -263,10 +264,7 @@ bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *
 enum guest_text {
 	/* It may: the text stays until guest_module_going() or guest_module_events.gone tells that it goes. */
 	GUEST_TEXT_FINAL,
-	/*
-	 * It may not: its module's init function still runs. Nothing would tell that the text goes if the init function fails,
-	 * and the text of init functions goes in any case.
-	 */
+	/* It may not yet: its module's init function still runs, and guest_module_events.gone does not tell if that fails. */
 	GUEST_TEXT_COMING,
 	/* It may not any more: guest_module_going() was called for its module. */
 	GUEST_TEXT_GOING,

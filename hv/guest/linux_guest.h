@@ -33,8 +33,6 @@ struct loaded_module {
 	bool seen;
 	/* The init function still ran when the entry was made. The entry gives names, and was not reported as loaded. */
 	bool coming;
-	/* The text of functions that run only then. Valid if `coming`: the kernel frees it afterwards. */
-	struct text_range init;
 	/*
 	 * The module is gone, and was reported as gone if it was reported as loaded. The entry is kept because observations in
 	 * the module's code still need its names.
@@ -110,7 +108,7 @@ struct guest {
 	atomic_bool polls_cancelled;
 
 	/*
-	 * Guards the list of modules and the modules in it, except `seen`, `retired` and `charge`, which belong to
+	 * Guards the list of modules and the modules in it, except `seen`, `retired`, `charge` and `was_going`, which belong to
 	 * guest_poll_modules(). Only guest_poll_modules() takes the lock for writing.
 	 */
 	pthread_rwlock_t modules_lock;
@@ -118,9 +116,13 @@ struct guest {
 	size_t module_count;
 	/* Changes when an entry is added to the list, replaced or removed. */
 	atomic_uint_least64_t modules_version;
+	/* How often guest_module_going() was called. It changes this under modules_lock. */
+	atomic_uint modules_freed;
 	/* Memory use of all modules' symbols. Used only by guest_poll_modules(), like the members below. */
 	size_t module_bytes;
-	/* Generation of the next loaded module. */
+	/* `modules_freed` when the poll began. */
+	unsigned modules_freed_seen;
+	/* Generation of the next entry. */
 	uint64_t next_generation;
 	/* modules_stamp() of the list when it was last walked. */
 	uint64_t modules_seen;

@@ -8,7 +8,6 @@
 
 #include "hv/base/grow.h"
 #include "hv/guest/linux_guest.h"
-#include "hv/guest/linux_names.h"
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
 
@@ -102,6 +101,7 @@ bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *
 	bool found = false;
 
 	pthread_rwlock_rdlock(&g->modules_lock);
+	atomic_fetch_add(&g->modules_freed, 1);
 	for (size_t i = 0; i < g->module_count && !found; i++) {
 		struct loaded_module *lm = g->modules[i];
 
@@ -124,7 +124,7 @@ enum guest_text guest_text_state(struct guest *g, uint64_t addr)
 	for (size_t i = 0; i < g->module_count; i++) {
 		struct loaded_module *lm = g->modules[i];
 
-		if (!linux_module_has_text(lm, addr))
+		if (addr - lm->m.base >= lm->m.size)
 			continue;
 		if (atomic_load(&lm->going))
 			state = GUEST_TEXT_GOING;

@@ -43,20 +43,21 @@ static bool is_same_module(const struct loaded_module *lm, const struct module_i
 }
 
 /*
- * Add the entry to g->modules, or put it in place of `old`, which is freed. If the guest is about to free the module's text,
- * the new entry says so, too.
+ * Add the entry to g->modules, or put it in place of `old`, which is freed. Fails if the guest began to free any module since
+ * the poll began: it may be this one, which had no entry then that could be marked as going.
  */
 static int publish_module(struct guest *g, struct loaded_module *lm, struct loaded_module *old)
 {
 	struct loaded_module **to = NULL;
+	bool freed;
 
 	pthread_rwlock_wrlock(&g->modules_lock);
-	for (size_t i = 0; old && !to && i < g->module_count; i++)
+	freed = atomic_load(&g->modules_freed) != g->modules_freed_seen;
+	for (size_t i = 0; old && !freed && !to && i < g->module_count; i++)
 		to = g->modules[i] == old ? &g->modules[i] : NULL;
-	if (!old)
+	if (!old && !freed)
 		to = list_grow(&g->modules, &g->module_count, sizeof(*to), NULL);
 	if (to) {
-		atomic_store(&lm->going, old && atomic_load(&old->going));
 		*to = lm;
 		atomic_fetch_add(&g->modules_version, 1);
 	}
@@ -114,7 +115,6 @@ static struct loaded_module *read_module(struct guest *g, const struct module_in
 	linux_find_module_unwind(g, info->addr, &lm->orc);
 	lm->m.generation = ++g->next_generation;
 	lm->coming = info->state == MODULE_COMING;
-	lm->init = (struct text_range){info->init_text, info->init_text + info->init_text_size};
 	lm->seen = true;
 	memcpy(lm->m.build_id, info->build_id, info->build_id_len);
 	lm->m.build_id_len = info->build_id_len;
@@ -123,15 +123,9 @@ static struct loaded_module *read_module(struct guest *g, const struct module_in
 	return lm;
 }
 
-/* A module becomes known to sysfs, which has its sections, shortly after its state becomes MODULE_COMING (load_module()). */
-static bool is_incomplete(const struct loaded_module *lm)
-{
-	return lm->coming && !lm->m.nsections;
-}
-
 /*
- * Make an entry for the module, and put it in place of `old` if there is an old one. Returns false if the module is to be read
- * again by the next poll, because it could not be read completely.
+ * Make an entry for the module, and put it in place of `old` if there is an old one. Returns false if the next poll must try
+ * again.
  */
 static bool add_module(struct guest *g, const struct module_info *info, struct loaded_module *old,
 		       const struct guest_module_events *events)
@@ -140,19 +134,15 @@ static bool add_module(struct guest *g, const struct module_info *info, struct l
 
 	if (!lm)
 		return false;
-	/* After guest_cancel_polls(), reads fail, so the module may be only partly read. An incomplete entry is as good as
-	 * another. */
-	if (atomic_load(&g->polls_cancelled) || (old && is_incomplete(old) && is_incomplete(lm)) ||
-	    publish_module(g, lm, old)) {
+	/* After guest_cancel_polls(), reads fail, so the module may be only partly read. */
+	if (atomic_load(&g->polls_cancelled) || publish_module(g, lm, old)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
 		return false;
 	}
-	/* If the text is about to be freed, the module is reported neither as loaded nor as gone. */
-	lm->retired = atomic_load(&lm->going);
-	if (!lm->coming && !lm->retired)
+	if (!lm->coming)
 		events->loaded(events->ctx, &lm->m);
-	return !is_incomplete(lm);
+	return true;
 }
 
 /*
@@ -190,12 +180,14 @@ static struct loaded_module *find_module(struct guest *g, const struct module_in
 }
 
 /*
- * Returns true if `info` is a newly loaded instance of the module `lm`: `lm` was seen going or gone, and `info` is live. An
- * unloaded module never becomes live again.
+ * Returns true if `info` is a newly loaded instance of the module `lm`. After a module was going, it never is live or
+ * initialising again, and after it was live, it never is initialising again.
  */
 static bool is_reloaded(const struct loaded_module *lm, const struct module_info *info)
 {
-	return (lm->was_going || lm->retired) && info->state == MODULE_LIVE && is_same_module(lm, info);
+	bool over = lm->was_going || lm->retired || (info->state == MODULE_COMING && !lm->coming);
+
+	return over && info->state != MODULE_GOING && is_same_module(lm, info);
 }
 
 static void drop_reloaded(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
@@ -212,11 +204,15 @@ static void drop_reloaded(struct guest *g, const struct module_info *list, size_
 	}
 }
 
-/* Note which modules are going before the list is read. Returns whether any is. */
+/*
+ * Note which modules are going, before the list is read: then a module that the list has as live, and that was going, is a new
+ * instance. Returns whether any is going.
+ */
 static bool note_going(struct guest *g)
 {
 	bool any = false;
 
+	g->modules_freed_seen = atomic_load(&g->modules_freed);
 	for (size_t i = 0; i < g->module_count; i++) {
 		g->modules[i]->was_going = atomic_load(&g->modules[i]->going);
 		any |= g->modules[i]->was_going;
@@ -225,32 +221,33 @@ static bool note_going(struct guest *g)
 }
 
 /*
- * Add the module of the list, or mark its entry as seen. The entry of a module whose init function has returned is replaced: it
- * was not reported as loaded, and has names of functions that were freed since. Adds none after the time `until`
- * (CLOCK_MONOTONIC, ns), unless this poll has added none yet (*added is 0). Returns false if the next poll is to go on with the
- * module.
+ * Drop the modules that are not in the list. Called before new modules are added: a new module may be where one of them was,
+ * and the client must be told first that the old text is gone.
  */
-static bool update_module(struct guest *g, const struct module_info *info, const struct guest_module_events *events,
-			  uint64_t until, unsigned *added)
+static void drop_unlisted(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
 {
-	struct loaded_module *lm = find_module(g, info);
+	for (size_t i = 0; i < g->module_count; i++)
+		g->modules[i]->seen = false;
+	for (size_t i = 0; i < n; i++) {
+		struct loaded_module *lm = find_module(g, &list[i]);
 
-	if (lm && info->state == MODULE_GOING)
-		retire_module(lm, events);
-	if (lm)
-		lm->seen = true;
-	if (info->state == MODULE_GOING || (lm && !(lm->coming && info->state == MODULE_LIVE) && !is_incomplete(lm)))
-		return true;
-	if ((*added)++ && monotonic_ns() > until)
-		return false;
-	return add_module(g, info, lm, events);
+		if (lm)
+			lm->seen = true;
+		if (lm && list[i].state == MODULE_GOING)
+			retire_module(lm, events);
+	}
+	for (size_t i = g->module_count; i-- > 0;) {
+		if (!g->modules[i]->seen)
+			drop_module(g, i, events);
+	}
 }
 
 /*
  * Update g->modules from the list that was just read. If there are new modules, adds at least one of them, and no more after
  * the time `until` (CLOCK_MONOTONIC, ns). The list has the module that was loaded last first (kernel/module/main.c), so it is
- * read from its end: a module is added after the modules whose functions it calls. Returns false if modules remain to be added,
- * or polls were cancelled.
+ * read from its end: a module is added after the modules whose functions it calls. The entry of a module whose init function
+ * has returned is replaced: it was not reported as loaded, and has names of init functions, which were freed. Returns false if
+ * the next poll must go on.
  */
 static bool update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events,
 			   uint64_t until)
@@ -259,19 +256,18 @@ static bool update_modules(struct guest *g, const struct module_info *list, size
 	unsigned added = 0;
 
 	drop_reloaded(g, list, n, events);
-	for (size_t i = 0; i < g->module_count; i++)
-		g->modules[i]->seen = false;
-	for (size_t i = n; i-- > 0;) {
-		all &= update_module(g, &list[i], events, until, &added);
-		/* After guest_cancel_polls(), reads fail, so an unreadable module does not count as gone. */
-		if (atomic_load(&g->polls_cancelled))
-			return false;
+	drop_unlisted(g, list, n, events);
+	for (size_t i = n; i-- > 0 && !atomic_load(&g->polls_cancelled);) {
+		struct loaded_module *lm = find_module(g, &list[i]);
+
+		if (list[i].state == MODULE_GOING || (lm && !(lm->coming && list[i].state == MODULE_LIVE)))
+			continue;
+		if (added++ && monotonic_ns() > until)
+			all = false;
+		else
+			all &= add_module(g, &list[i], lm, events);
 	}
-	for (size_t i = g->module_count; i-- > 0;) {
-		if (!g->modules[i]->seen)
-			drop_module(g, i, events);
-	}
-	return all;
+	return all && !atomic_load(&g->polls_cancelled);
 }
 
 bool guest_poll_modules(struct guest *g, const struct guest_module_events *events)

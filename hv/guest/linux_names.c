@@ -15,50 +15,29 @@ static void fill_symbol(struct guest_symbol *out, const char *module, const stru
 	out->size = sym->size;
 }
 
-static bool has_init_text(const struct loaded_module *lm, uint64_t addr)
-{
-	return lm->coming && addr >= lm->init.start && addr < lm->init.end;
-}
-
-bool linux_module_has_text(const struct loaded_module *lm, uint64_t addr)
-{
-	return addr - lm->m.base < lm->m.size || has_init_text(lm, addr);
-}
-
-/*
- * Returns the module whose text contains `addr`, or NULL. Text of init functions comes last: the entry of a module keeps its
- * range for a moment after the kernel has freed it, and another module's text may be there by now.
- */
-static const struct guest_module *module_at(const struct guest *g, uint64_t addr)
-{
-	const struct guest_module *initialising = NULL;
-
-	for (size_t i = 0; i < g->module_count; i++) {
-		const struct loaded_module *lm = g->modules[i];
-
-		if (addr - lm->m.base < lm->m.size)
-			return &lm->m;
-		if (has_init_text(lm, addr))
-			initialising = &lm->m;
-	}
-	return initialising;
-}
-
 int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
 	struct guest *g = (struct guest *)cg; /* not const, because its lock is taken */
-	const struct guest_module *m;
-	const struct symtab *symbols;
 	struct symbol sym;
 	int ret = -1;
 
 	pthread_rwlock_rdlock(&g->modules_lock);
-	m = module_at(g, addr);
-	symbols = m ? m->symbols : g->symtab;
-	if (symbols && symtab_at(symbols, addr, &sym) == 0) {
-		fill_symbol(out, m ? m->name : "", &sym);
+	for (size_t i = 0; i < g->module_count; i++) {
+		const struct guest_module *m = &g->modules[i]->m;
+
+		if (addr - m->base >= m->size)
+			continue;
+		if (m->symbols && symtab_at(m->symbols, addr, &sym) == 0) {
+			fill_symbol(out, m->name, &sym);
+			ret = 0;
+		}
+		goto out;
+	}
+	if (g->symtab && symtab_at(g->symtab, addr, &sym) == 0) {
+		fill_symbol(out, "", &sym);
 		ret = 0;
 	}
+out:
 	pthread_rwlock_unlock(&g->modules_lock);
 	return ret;
 }

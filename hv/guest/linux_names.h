@@ -5,11 +5,6 @@
 
 #include "hv/guest/guest.h"
 
-struct loaded_module;
-
-/* Returns whether the text of the module, or that of its init functions while these run, contains `addr`. */
-bool linux_module_has_text(const struct loaded_module *lm, uint64_t addr);
-
 /*
  * Find the function or variable that contains `addr` in the symbol table of any module. Unlike guest_symbol_at(), it also finds
  * addresses outside of modules' text, such as variables. Returns 0, or -1 if there is none. Takes modules_lock for reading.

@@ -66,8 +66,8 @@ struct sampler {
 	/* Wakes the sampler's thread before its next iteration is due: life.stop or `used_up` was set. */
 	pthread_cond_t tick;
 	/*
-	 * When the last poll of the guest's modules began after which all were known (CLOCK_MONOTONIC, ns; 0: none yet), and
-	 * the signal that it is over. Guarded by d->lock.
+	 * When the last poll of the guest's modules began after which all were known (CLOCK_MONOTONIC, ns; 0: none yet).
+	 * Guarded by d->lock. The signal comes after each poll.
 	 */
 	uint64_t modules_ns;
 	pthread_cond_t modules_polled;

@@ -456,6 +456,14 @@ const struct handover_callback *handover_next_callback(struct handover *h)
 	return NULL;
 }
 
+void handover_callbacks_again(struct handover *h, uint64_t base, uint64_t size)
+{
+	for (unsigned i = 0; i < h->callback_count; i++) {
+		if (h->callbacks[i].addr - base < size)
+			h->callbacks[i].known = false;
+	}
+}
+
 void handover_rest(struct handover *h)
 {
 	memset(h->frames, 0, sizeof(h->frames));

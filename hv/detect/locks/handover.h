@@ -204,6 +204,9 @@ bool handover_leave(struct handover *h, const struct handover_stop *stop, const 
 /* Returns the next callback whose hooks are to be planted, or NULL. Valid until the detector's lock is released. */
 const struct handover_callback *handover_next_callback(struct handover *h);
 
+/* Let handover_next_callback() return the callbacks in [base, base+size) again: their text can have hooks now. */
+void handover_callbacks_again(struct handover *h, uint64_t base, uint64_t size);
+
 /* The object at `gva` was freed or allocated: forget its entry. */
 void handover_object_gone(struct handover *h, uint64_t gva);
 

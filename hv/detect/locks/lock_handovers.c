@@ -188,6 +188,13 @@ const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr)
 	return function;
 }
 
+void locks_callbacks_again(struct locks *l, uint64_t base, uint64_t size)
+{
+	pthread_mutex_lock(&l->d->lock);
+	handover_callbacks_again(&l->handover, base, size);
+	pthread_mutex_unlock(&l->d->lock);
+}
+
 int locks_expect_callback(struct locks *l, uint64_t addr, const struct lock_function *function, bool begins)
 {
 	const struct known_lock_function f = {.addr = addr, .function = function};

@@ -79,9 +79,16 @@ void locks_called_back(struct locks *l, const struct guest_symbol *caller, const
 /*
  * Find a callback whose hooks are not planted yet, and store the callback's GVA in *addr. Returns the lock function by which
  * the detector learnt of the callback: the function that the subject passed the callback to, or the function that calls it.
- * Returns NULL when there is no such callback. Finds each callback once. Called on the sampler's thread, without d->lock.
+ * Returns NULL when there is no such callback. Finds each callback once, unless locks_callbacks_again() is called. Called on
+ * the sampler's thread, without d->lock.
  */
 const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr);
+
+/*
+ * A module is loaded, with this text: let locks_next_callback() return the callbacks in it again, which became known while its
+ * init function ran. Called on the sampler's thread, without d->lock.
+ */
+void locks_callbacks_again(struct locks *l, uint64_t base, uint64_t size);
 
 /*
  * Remember that a callback begins or ends at the instruction at `addr`; the caller plants a lock hook there. Returns 0, or -1

@@ -16,7 +16,7 @@
 #include "hv/race/protection.h"
 #include "hv/sandbox/sandbox.h"
 
-#define NAMES_WAIT_NS 2000000000u /* await_names(): 2 s, 20 times the sampler's period of polling modules */
+#define NAMES_WAIT_NS 1000000000u /* await_names(): 1 s, 10 times the sampler's period of polling modules */
 
 static void unwind_side(struct detect *d, struct race_side *side)
 {
@@ -38,7 +38,8 @@ static void unwind_side(struct detect *d, struct race_side *side)
 
 /*
  * Give each lock the name of the memory in which it is, such as a variable or a member of an object. The memory is looked up
- * some milliseconds after the access. The lock is still there then, because a lock outlives the accesses made under it.
+ * some milliseconds after the access, or up to NAMES_WAIT_NS later. The lock is still there then, because a lock outlives the
+ * accesses made under it.
  */
 static void name_locks(struct detect *d, struct race_side *side)
 {
@@ -90,21 +91,20 @@ struct reporter {
 	uint64_t waited_at;
 };
 
-/* Returns whether the CPU's code may have a name after the next poll of the modules, or another one than now. */
-static bool may_get_name(struct detect *d, const struct race_side *side)
+/* Returns whether the side is a CPU in kernel code without a name. */
+static bool is_unnamed(struct detect *d, const struct race_side *side)
 {
 	struct guest_symbol symbol;
 
 	return side->kind == RACE_SIDE_CPU && x86_kernel_address(side->regs.rip) &&
-	       (guest_symbol_at(d->guest, side->regs.rip, &symbol) ||
-		guest_text_state(d->guest, side->regs.rip) == GUEST_TEXT_COMING);
+	       guest_symbol_at(d->guest, side->regs.rip, &symbol);
 }
 
 /*
- * A module runs before the sampler has seen that it is loaded, and then its code has no names yet. In that case wait for a poll
- * of the modules that began after the observation. All observations that were made before that poll then need not wait. Code
- * that never gets a name, such as BPF code, delays reports by one period of the sampler's polls. If the sampler does not poll,
- * only one observation waits.
+ * The code of a module that was just loaded has no names before the sampler's next poll of the modules. Wait for the names, at
+ * most until the end of a poll that began after the observation: code without names after that, such as BPF code, has none. So
+ * such code delays a report by one period of the polls. If the sampler does not poll, one observation waits in vain, and none
+ * after it does.
  */
 static void await_names(struct reporter *r, const struct observation *o)
 {
@@ -113,14 +113,17 @@ static void await_names(struct reporter *r, const struct observation *o)
 	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
 	int rc = 0;
 
-	if (!may_get_name(d, &o->sides[0]) && !may_get_name(d, &o->sides[1]))
+	if (!is_unnamed(d, &o->sides[0]) && !is_unnamed(d, &o->sides[1]))
 		return;
 	pthread_mutex_lock(&d->lock);
 	r->in_vain = r->in_vain && r->waited_at == d->sampler.modules_ns;
-	while (d->sampler.modules_ns <= made && !atomic_load(&d->life.stop) && rc == 0 && !r->in_vain)
+	while ((is_unnamed(d, &o->sides[0]) || is_unnamed(d, &o->sides[1])) && d->sampler.modules_ns <= made && rc == 0 &&
+	       !r->in_vain && !atomic_load(&d->life.stop))
 		rc = pthread_cond_timedwait(&d->sampler.modules_polled, &d->lock, &t);
-	r->in_vain |= rc != 0;
-	r->waited_at = d->sampler.modules_ns;
+	if (rc) {
+		r->in_vain = true;
+		r->waited_at = d->sampler.modules_ns;
+	}
 	pthread_mutex_unlock(&d->lock);
 }
 

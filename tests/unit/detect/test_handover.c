@@ -450,6 +450,21 @@ static void callback_in_changing_text_is_learned_later(void **state)
 	assert_true(rig_has_point(f->r, WORK_START));
 }
 
+/* A callback that is handed over while its text cannot have hooks gets them when it can. */
+static void callback_in_changing_text_gets_hooks_later(void **state)
+{
+	struct fixture *f = *state;
+
+	atomic_store(&f->r->guest.gone_base, RIG_TEXT + WORK);
+	atomic_store(&f->r->guest.gone_size, 1);
+	queue_work(f, ITEM);
+	assert_false(rig_has_point(f->r, WORK_START));
+	atomic_store(&f->r->guest.gone_size, 0);
+	locks_callbacks_again(f->r->d->locks, RIG_TEXT + WORK, 1);
+	callback_hooks_step(f->r->d);
+	assert_true(rig_has_point(f->r, WORK_START));
+}
+
 /* What came before is in no order that is known, since the hand-overs of the callback were missed. */
 static void order_is_unknown_until_learned_callback_has_hooks(void **state)
 {
@@ -1003,6 +1018,7 @@ int main(void)
 		T(first_queueing_is_unknown),
 		T(callback_is_learned_from_the_stack),
 		T(callback_in_changing_text_is_learned_later),
+		T(callback_in_changing_text_gets_hooks_later),
 		T(order_is_unknown_until_learned_callback_has_hooks),
 		T(function_without_its_item_acquires_nothing),
 		T(flush_is_ordered_after_the_end),

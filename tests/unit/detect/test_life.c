@@ -342,7 +342,31 @@ static void test_a_module_is_named_from_its_first_moment(void **state)
 	wait_count(&l->races);
 	assert_string_equal(l->second, "late_fn");
 	stop_and_compare(l);
+	l->r->guest.module.symbols = NULL;
 	symtab_free(symbols);
+}
+
+/* Code without a name is reported as such if the modules cannot be read, and the end of the run waits for no names. */
+static void test_a_race_without_a_name_is_reported(void **state)
+{
+	struct life *l = *state;
+	uint64_t until = monotonic_ns() + PATIENCE_NS;
+	struct x86_regs regs, other;
+
+	start(l);
+	regs = rig_regs(l->r, 0, armed_site(l));
+	other = rig_regs(l->r, 1, 0);
+	other.rip = LINUX_MODULES_START;
+	atomic_store(&l->r->guest.poll_hangs, true);
+	while (!atomic_load(&l->r->guest.hanging)) {
+		assert_true(monotonic_ns() < until);
+		pause_ms(2);
+	}
+	assert_int_equal(rig_hit(l->r, 0, &regs).kind, TARGET_HOLD);
+	assert_int_equal(rig_watch_hit(l->r, 1, &other, rig_cookie(l->r, 0)).kind, TARGET_RESUME);
+	stop_and_compare(l);
+	assert_int_equal(atomic_load(&l->races), 1);
+	assert_string_equal(l->second, "");
 }
 
 /* What a target tells late is believed only of an instruction that does access those bytes. */
@@ -609,6 +633,7 @@ int main(void)
 		T(test_stop_when_over),
 		T(test_reports_before_stop),
 		T(test_a_module_is_named_from_its_first_moment),
+		T(test_a_race_without_a_name_is_reported),
 		T(test_wrong_symbols),
 		T(test_starts_while_the_machine_stands),
 		T(test_cannot_intercept),
