@@ -21,6 +21,9 @@ enum linux_stage {
 #define LINUX_RANGES_MAX 16
 
 /* A module that is in the guest's list of modules, or was until recently. */
+/* A poll of the modules remembers this many modules that are freed meanwhile. If more are, it adds none. A power of two. */
+#define FREED_KEPT 64u
+
 struct loaded_module {
 	struct guest_module m;
 	/* GVA of the module's struct module. */
@@ -116,12 +119,16 @@ struct guest {
 	size_t module_count;
 	/* Changes when an entry is added to the list, replaced or removed. */
 	atomic_uint_least64_t modules_version;
-	/* How often guest_module_going() was called. It changes this under modules_lock. */
-	atomic_uint modules_freed;
+	/*
+	 * The modules for which guest_module_going() was called, by the GVA of their struct module: a ring, and the number of
+	 * calls. Written under modules_lock, which need not be held for writing.
+	 */
+	_Atomic uint64_t freed[FREED_KEPT];
+	atomic_uint freed_count;
 	/* Memory use of all modules' symbols. Used only by guest_poll_modules(), like the members below. */
 	size_t module_bytes;
-	/* `modules_freed` when the poll began. */
-	unsigned modules_freed_seen;
+	/* `freed_count` when the poll began. */
+	unsigned freed_seen;
 	/* Generation of the next entry. */
 	uint64_t next_generation;
 	/* modules_stamp() of the list when it was last walked. */

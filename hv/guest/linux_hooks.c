@@ -101,7 +101,7 @@ bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *
 	bool found = false;
 
 	pthread_rwlock_rdlock(&g->modules_lock);
-	atomic_fetch_add(&g->modules_freed, 1);
+	atomic_store(&g->freed[atomic_fetch_add(&g->freed_count, 1) % FREED_KEPT], regs->gpr[X86_RDI]);
 	for (size_t i = 0; i < g->module_count && !found; i++) {
 		struct loaded_module *lm = g->modules[i];
 

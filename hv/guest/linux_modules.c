@@ -42,9 +42,20 @@ static bool is_same_module(const struct loaded_module *lm, const struct module_i
 	       strcmp(lm->m.name, info->name) == 0;
 }
 
+/* Returns whether the guest may have begun to free the module at this address since the poll began. */
+static bool may_be_freed(const struct guest *g, uint64_t address)
+{
+	unsigned end = atomic_load(&g->freed_count);
+	bool freed = end - g->freed_seen > FREED_KEPT;
+
+	for (unsigned i = g->freed_seen; i != end && !freed; i++)
+		freed = atomic_load(&g->freed[i % FREED_KEPT]) == address;
+	return freed;
+}
+
 /*
- * Add the entry to g->modules, or put it in place of `old`, which is freed. Fails if the guest began to free any module since
- * the poll began: it may be this one, which had no entry then that could be marked as going.
+ * Add the entry to g->modules, or put it in place of `old`, which is freed. Fails if the guest began to free the module since
+ * the poll began, when there was no entry that could be marked as going.
  */
 static int publish_module(struct guest *g, struct loaded_module *lm, struct loaded_module *old)
 {
@@ -52,7 +63,7 @@ static int publish_module(struct guest *g, struct loaded_module *lm, struct load
 	bool freed;
 
 	pthread_rwlock_wrlock(&g->modules_lock);
-	freed = atomic_load(&g->modules_freed) != g->modules_freed_seen;
+	freed = may_be_freed(g, lm->address);
 	for (size_t i = 0; old && !freed && !to && i < g->module_count; i++)
 		to = g->modules[i] == old ? &g->modules[i] : NULL;
 	if (!old && !freed)
@@ -212,7 +223,7 @@ static bool note_going(struct guest *g)
 {
 	bool any = false;
 
-	g->modules_freed_seen = atomic_load(&g->modules_freed);
+	g->freed_seen = atomic_load(&g->freed_count);
 	for (size_t i = 0; i < g->module_count; i++) {
 		g->modules[i]->was_going = atomic_load(&g->modules[i]->going);
 		any |= g->modules[i]->was_going;
