@@ -62,7 +62,7 @@ static void find_callbacks(const struct detect *d, const struct race_side *side)
 
 		if (caller->context != calls->frames[0].context || !caller->reliable)
 			break;
-		/* A callback in text that cannot have hooks yet is learnt when it is seen later. */
+		/* Text that cannot have hooks yet is left for later: the detector will see the callback again. */
 		if (locks_of_subject(d->locks, &callee->symbol) && caller->kind == UNWIND_CALL &&
 		    guest_text_state(d->guest, callee->symbol.addr) == GUEST_TEXT_FINAL)
 			locks_called_back(d->locks, &caller->symbol, &callee->symbol);

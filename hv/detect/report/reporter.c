@@ -94,7 +94,7 @@ struct reporter {
 /* Returns whether the side is a CPU in kernel code without a name. */
 static bool is_unnamed(struct detect *d, const struct race_side *side)
 {
-	struct guest_symbol symbol;
+	struct guest_symbol symbol = {0};
 
 	return side->kind == RACE_SIDE_CPU && x86_kernel_address(side->regs.rip) &&
 	       guest_symbol_at(d->guest, side->regs.rip, &symbol);

@@ -436,7 +436,7 @@ static void callback_is_learned_from_the_stack(void **state)
 	expect(f, 1, 0);
 }
 
-/* A callback whose text cannot have hooks yet is learnt when it is seen again later. */
+/* If a callback's text cannot have hooks yet, the follower learns of it when it sees the callback again. */
 static void callback_in_changing_text_is_learned_later(void **state)
 {
 	struct fixture *f = *state;

@@ -274,6 +274,15 @@ static void list_two(struct world *w)
 	put(w->head + 8, second);
 }
 
+/* Poll, and in the read number `at` a CPU begins to free the module at place 0. */
+static void poll_while_freed(struct world *w, unsigned at)
+{
+	w->reads = 0;
+	w->going_at = at;
+	poll_modules(w);
+	w->going_at = 0;
+}
+
 /*
  * A module that is freed while a poll reads the list, which still has it as live, is not taken for a new one in its place. The
  * module that comes at the same time is another one.
@@ -289,10 +298,7 @@ static void test_freed_during_a_poll(void **state)
 		poll_modules(w);
 		w->said[0] = '\0';
 		list_two(w);
-		w->reads = 0;
-		w->going_at = at;
-		poll_modules(w);
-		w->going_at = 0;
+		poll_while_freed(w, at);
 		assert_string_equal(w->said, "+");
 	}
 }
@@ -307,10 +313,7 @@ static void test_freed_before_it_is_known(void **state)
 		poll_modules(w);
 		w->said[0] = '\0';
 		list(w, 0, MODULE_LIVE);
-		w->reads = 0;
-		w->going_at = at;
-		poll_modules(w);
-		w->going_at = 0;
+		poll_while_freed(w, at);
 		assert_string_equal(w->said, w->reads < at ? "+" : "");
 	}
 }
@@ -322,10 +325,8 @@ static void test_many_are_freed(void **state)
 
 	list(w, 0, MODULE_LIVE);
 	w->freed_at_once = FREED_KEPT;
-	w->going_at = 1;
-	poll_modules(w);
+	poll_while_freed(w, 1);
 	assert_string_equal(w->said, "");
-	w->going_at = 0;
 	poll_modules(w);
 	assert_string_equal(w->said, "+");
 }
@@ -341,10 +342,7 @@ static void test_freed_after_init(void **state)
 		list(w, 0, MODULE_COMING);
 		poll_modules(w);
 		list(w, 0, MODULE_LIVE);
-		w->reads = 0;
-		w->going_at = at;
-		poll_modules(w);
-		w->going_at = 0;
+		poll_while_freed(w, at);
 		if (w->reads >= at)
 			assert_int_equal(guest_text_state(w->g, TEXT + 8), GUEST_TEXT_GOING);
 		w->said[0] = '\0';
