@@ -266,7 +266,7 @@ enum guest_text {
 	GUEST_TEXT_FINAL,
 	/* It may not yet: its module's init function still runs, and guest_module_events.gone does not tell if that fails. */
 	GUEST_TEXT_COMING,
-	/* It may not any more: guest_module_going() was called for its module. */
+	/* It may not any more: guest_module_going() or guest_module_events.gone was called for its module. */
 	GUEST_TEXT_GOING,
 };
 

@@ -43,7 +43,7 @@ struct loaded_module {
 	bool retired;
 	/* The module's contribution to module_bytes of struct guest. */
 	size_t charge;
-	/* The guest is about to free the module's text. */
+	/* The guest is about to free the module's text, or unloads the module, which was reported as gone. */
 	atomic_bool going;
 	/* `going` before the list was last read. Used only by guest_poll_modules(). */
 	bool was_going;

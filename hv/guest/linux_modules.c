@@ -162,6 +162,7 @@ static bool add_module(struct guest *g, const struct module_info *info, struct l
  */
 static void retire_module(struct loaded_module *lm, const struct guest_module_events *events)
 {
+	atomic_store(&lm->going, true);
 	if (!lm->retired && !lm->coming)
 		events->gone(events->ctx, &lm->m);
 	lm->retired = true;

@@ -199,6 +199,7 @@ static void test_comes_and_goes(void **state)
 	list(w, 0, MODULE_GOING);
 	poll_modules(w);
 	assert_string_equal(w->said, "+-");
+	assert_int_equal(guest_text_state(w->g, TEXT + 8), GUEST_TEXT_GOING);
 	unlist(w);
 	poll_modules(w);
 	assert_string_equal(w->said, "+-");
