@@ -330,6 +330,9 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 	follow_callers(d, &p.graph);
 	target_leave(d->target);
 	caller_graph_fini(&p.graph);
+	/* The guest began to free the module meanwhile: no code in it runs any more, so it takes no lock unseen. */
+	if (module[0] && guest_text_state(d->guest, start) == GUEST_TEXT_GOING)
+		p.unseen = false;
 	planted(&p, module);
 }
 

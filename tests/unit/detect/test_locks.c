@@ -582,6 +582,20 @@ static void call_without_a_point_makes_sets_unknown(void **state)
 	assert_true(next(f, LOCK_MOMENT_ACCESS).locks.overflow);
 }
 
+/* A module that is freed while its hooks are planted takes no lock any more. */
+static void freed_module_leaves_sets_known(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(hook_remove(f->r->d, RIG_TEXT + LOCK_CALL), 0);
+	f->r->guest.gone_base = RIG_TEXT;
+	f->r->guest.gone_size = 0x1000;
+	lock_hooks_text_came(f->r->d, "mod", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	locks_planted(f->r->d->locks, true, 0);
+	access(f, 0, 7);
+	assert_false(next(f, LOCK_MOMENT_ACCESS).locks.overflow);
+}
+
 /* While a CPU is held, its interrupts were surely there together with what is held, and are over when the next one comes. */
 static void interrupt_meets_what_it_interrupts(void **state)
 {
@@ -1050,6 +1064,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(later_hooks_are_written_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_takes_and_releases, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_without_a_point_makes_sets_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(freed_module_leaves_sets_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupt_meets_what_it_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_holds_a_lock_or_is_held_was_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_of_objects_are_told, setup, teardown),
