@@ -20,10 +20,11 @@ static bool fits_module(const struct btf_member *m, uint32_t size, uint32_t most
 	return m->size && m->size <= most && m->offset <= size && m->size <= size - m->offset;
 }
 
-/* Treat a member that does not lie inside struct module as missing, so that it is never read. */
-static void drop_unfit(struct btf_member *m, uint32_t size)
+/* Treat a member that does not lie inside struct module, or has more than `most` bytes, as missing, so that it is never read.
+ */
+static void drop_unfit(struct btf_member *m, uint32_t size, uint32_t most)
 {
-	if (m->size && !fits_module(m, size, sizeof(uint64_t)))
+	if (m->size && !fits_module(m, size, most))
 		*m = (struct btf_member){0};
 }
 
@@ -49,8 +50,10 @@ int module_layout_find(const struct btf *btf, struct module_layout *out, struct 
 	find_either(btf, "build_id", NULL, &out->build_id);
 	find_either(btf, "notes_attrs", NULL, &out->notes_attrs);
 	find_either(btf, "kallsyms", NULL, &out->kallsyms);
+	find_either(btf, "core_kallsyms", NULL, &out->core_kallsyms);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		drop_unfit(words[i], out->size);
+		drop_unfit(words[i], out->size, sizeof(uint64_t));
+	drop_unfit(&out->core_kallsyms, out->size, out->size);
 	if (!out->size || out->size > MODULE_STRUCT_MAX || !fits_module(&out->list, out->size, 16) || out->list.size != 16 ||
 	    !fits_module(&out->name, out->size, 1024) || !out->state.size || !out->text.size || !out->text_size.size)
 		return err_set(err, EXIT_INPUT, "modules: this kernel's type information has no usable struct module");

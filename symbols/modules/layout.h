@@ -15,7 +15,7 @@ struct module_layout {
 	struct btf_member list, state, name;
 	struct btf_member text, text_size, init_text, init_text_size;
 	struct btf_member noinstr, noinstr_size, kprobes, kprobes_size;
-	struct btf_member build_id, notes_attrs, kallsyms;
+	struct btf_member build_id, notes_attrs, kallsyms, core_kallsyms;
 };
 
 /*

@@ -41,6 +41,21 @@ static int read_kallsyms_member(const struct guest_reader *reader, const struct 
 	return reader->read(reader->ctx, base + m.offset, v, m.size);
 }
 
+/*
+ * Find the struct mod_kallsyms with the symbols that the module keeps. struct module has it as a member, which the kernel fills
+ * before the module's init function runs (add_kallsyms() in kernel/module/kallsyms.c). The pointer `kallsyms` leads to it only
+ * some time after the module is live, and until then to a table that the kernel frees.
+ */
+static int find_kallsyms(const struct guest_reader *reader, const struct module_layout *layout, uint64_t module, uint64_t *gva)
+{
+	*gva = module + layout->core_kallsyms.offset;
+	if (layout->core_kallsyms.size)
+		return 0;
+	return layout->kallsyms.size == sizeof(*gva)
+		       ? reader->read(reader->ctx, module + layout->kallsyms.offset, gva, sizeof(*gva))
+		       : -1;
+}
+
 static int read_pointers(const struct guest_reader *reader, const struct btf *btf, const struct module_info *module,
 			 struct pointers *p, struct err *err)
 {
@@ -49,8 +64,7 @@ static int read_pointers(const struct guest_reader *reader, const struct btf *bt
 
 	if (module_layout_find(btf, &layout, err))
 		return -1;
-	if (layout.kallsyms.size != sizeof(kallsyms) ||
-	    reader->read(reader->ctx, module->addr + layout.kallsyms.offset, &kallsyms, sizeof(kallsyms)) ||
+	if (find_kallsyms(reader, &layout, module->addr, &kallsyms) ||
 	    read_kallsyms_member(reader, btf, kallsyms, "symtab", &p->symtab) ||
 	    read_kallsyms_member(reader, btf, kallsyms, "num_symtab", &count) ||
 	    read_kallsyms_member(reader, btf, kallsyms, "strtab", &p->strtab) ||

@@ -31,6 +31,7 @@ enum {
 	NOINSTR = 144,
 	NOINSTR_LEN = 152,
 	SECT_ATTRS = 160,
+	CORE_KALLSYMS = 168,
 };
 
 struct world {
@@ -80,7 +81,7 @@ static inline void make_section_types(struct btf_maker *m, bool newest, uint32_t
 static inline void make_module_types(struct btf_maker *m, bool with_mem)
 {
 	uint32_t u8 = make_int(m, "u8", 1), u32 = make_int(m, "u32", 4), u64 = make_int(m, "u64", 8);
-	uint32_t bin, ptr = make_type(m, "", BTF_PTR, 0, 0), list, name = make_array(m, u8, 56), memory, mem;
+	uint32_t bin, ptr = make_type(m, "", BTF_PTR, 0, 0), list, name = make_array(m, u8, 56), memory, mem, kallsyms;
 
 	list = make_list_head(m, ptr);
 	memory = make_type(m, "module_memory", BTF_STRUCT, 2, 16);
@@ -92,7 +93,12 @@ static inline void make_module_types(struct btf_maker *m, bool with_mem)
 	blob_u32(&m->types, 0);
 	blob_u32(&m->types, (uint32_t)blob_string(&m->strings, "MOD_INIT_TEXT"));
 	blob_u32(&m->types, 1);
-	make_type(m, "module", BTF_STRUCT, with_mem ? 9 : 10, STRUCT_SIZE);
+	kallsyms = make_type(m, "mod_kallsyms", BTF_STRUCT, 4, 32);
+	make_field(m, "symtab", ptr, 0);
+	make_field(m, "num_symtab", u32, 64);
+	make_field(m, "strtab", ptr, 128);
+	make_field(m, "typetab", ptr, 192);
+	make_type(m, "module", BTF_STRUCT, with_mem ? 9 : 11, STRUCT_SIZE);
 	make_field(m, "state", u32, STATE * 8);
 	make_field(m, "list", list, LIST * 8);
 	make_field(m, "name", name, NAME * 8);
@@ -107,11 +113,8 @@ static inline void make_module_types(struct btf_maker *m, bool with_mem)
 	make_field(m, "sect_attrs", ptr, SECT_ATTRS * 8);
 	make_field(m, "noinstr_text_start", ptr, NOINSTR * 8);
 	make_field(m, "noinstr_text_size", u32, NOINSTR_LEN * 8);
-	make_type(m, "mod_kallsyms", BTF_STRUCT, 4, 32);
-	make_field(m, "symtab", ptr, 0);
-	make_field(m, "num_symtab", u32, 64);
-	make_field(m, "strtab", ptr, 128);
-	make_field(m, "typetab", ptr, 192);
+	if (!with_mem)
+		make_field(m, "core_kallsyms", kallsyms, CORE_KALLSYMS * 8);
 	make_type(m, "attribute", BTF_STRUCT, 1, 16);
 	make_field(m, "name", ptr, 0);
 	make_type(m, "bin_attribute", BTF_STRUCT, 3, 48);
@@ -238,6 +241,10 @@ static inline struct world *make_world(bool with_mem)
 	make_notes(w);
 	make_sections(w, with_mem);
 	make_symbols(w);
+	for (unsigned i = 0; i < MODULES && !with_mem; i++) {
+		put(module_at(w, i) + KALLSYMS, 0);
+		memcpy(module_at(w, i) + CORE_KALLSYMS, w->tables.bytes, 32);
+	}
 	fake_memory_map(&w->mem, HEAD, w->head, sizeof(w->head));
 	fake_memory_map(&w->mem, HEAP, w->heap, sizeof(w->heap));
 	fake_memory_map(&w->mem, NOTES, w->notes, sizeof(w->notes));
