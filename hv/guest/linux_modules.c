@@ -258,8 +258,8 @@ static void drop_unlisted(struct guest *g, const struct module_info *list, size_
  * Update g->modules from the list that was just read. If there are new modules, adds at least one of them, and no more after
  * the time `until` (CLOCK_MONOTONIC, ns). The list has the module that was loaded last first (kernel/module/main.c), so it is
  * read from its end: a module is added after the modules whose functions it calls. The entry of a module whose init function
- * has returned is replaced: it was not reported as loaded, and has names of init functions, which were freed. Returns false if
- * the next poll must go on.
+ * has returned is replaced: it was not reported as loaded, and may lack what the kernel makes known late, such as sections.
+ * Returns false if the next poll must go on.
  */
 static bool update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events,
 			   uint64_t until)
