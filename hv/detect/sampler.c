@@ -184,7 +184,7 @@ static void poll_modules(struct detect *d, uint64_t now)
 
 	pthread_mutex_lock(&d->lock);
 	if (all)
-		d->sampler.modules_ns = now;
+		d->sampler.modules_known_ns = now;
 	pthread_cond_broadcast(&d->sampler.modules_polled);
 	pthread_mutex_unlock(&d->lock);
 }

@@ -214,9 +214,11 @@ struct guest_module_events {
 /*
  * Compare the guest's list of modules with its last state and report changes. Cheap if there are none. If adding many new
  * modules takes longer than 300 ms, the next call adds the remaining modules. A module whose init function still runs has names
- * already (guest_symbol_at(), guest_each_module()), except for functions that the guest frees after it, and is reported as
- * loaded only later. Returns whether all modules are known
- * now: false if the list could not be read, for example because it was changing, or if modules remain to be added.
+ * already (guest_symbol_at(), guest_each_module()), except for functions that the guest frees after it. It is reported as
+ * loaded when the init function has returned.
+ *
+ * Returns whether all modules are known now. They are not if the list could not be read, for example because it was changing,
+ * or if modules remain to be added.
  */
 bool guest_poll_modules(struct guest *g, const struct guest_module_events *events);
 

@@ -20,10 +20,13 @@ enum linux_stage {
 
 #define LINUX_RANGES_MAX 16
 
-/* A module that is in the guest's list of modules, or was until recently. */
-/* A poll of the modules remembers this many modules that are freed meanwhile. If more are, it adds none. A power of two. */
+/*
+ * A poll of the modules remembers this many modules that are freed meanwhile. If there are more, the poll adds none. A power of
+ * two, so that the ring goes on where a counter of 32 bits starts again at 0.
+ */
 #define FREED_KEPT 64u
 
+/* A module that is in the guest's list of modules, or was until recently. */
 struct loaded_module {
 	struct guest_module m;
 	/* GVA of the module's struct module. */
@@ -120,8 +123,8 @@ struct guest {
 	/* Changes when an entry is added to the list, replaced or removed. */
 	atomic_uint_least64_t modules_version;
 	/*
-	 * The modules for which guest_module_going() was called, by the GVA of their struct module: a ring, and the number of
-	 * calls. Written under modules_lock, which need not be held for writing.
+	 * The modules for which guest_module_going() was called, by the GVA of their struct module: a ring. `freed_count` is
+	 * the number of calls. A caller that holds modules_lock for reading writes both.
 	 */
 	_Atomic uint64_t freed[FREED_KEPT];
 	atomic_uint freed_count;

@@ -20,7 +20,9 @@ static bool fits_module(const struct btf_member *m, uint32_t size, uint32_t most
 	return m->size && m->size <= most && m->offset <= size && m->size <= size - m->offset;
 }
 
-/* Treat a member that does not lie inside struct module, or has more than `most` bytes, as missing, so that it is never read.
+/*
+ * Treat a member as missing, so that it is never read, if it does not lie inside struct module (`size` bytes) or has more than
+ * `most` bytes.
  */
 static void drop_unfit(struct btf_member *m, uint32_t size, uint32_t most)
 {

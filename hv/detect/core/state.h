@@ -66,10 +66,11 @@ struct sampler {
 	/* Wakes the sampler's thread before its next iteration is due: life.stop or `used_up` was set. */
 	pthread_cond_t tick;
 	/*
-	 * When the last poll of the guest's modules began after which all were known (CLOCK_MONOTONIC, ns; 0: none yet).
-	 * Guarded by d->lock. The signal comes after each poll.
+	 * When the last poll began after which all modules of the guest were known (CLOCK_MONOTONIC, ns). 0: there was none.
+	 * Guarded by d->lock.
 	 */
-	uint64_t modules_ns;
+	uint64_t modules_known_ns;
+	/* Signalled after each poll of the modules. */
 	pthread_cond_t modules_polled;
 };
 

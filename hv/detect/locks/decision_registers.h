@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What decision.c, decision_bits.c, decision_results.c and decision_test.c know of registers and flags. Only they use this
- * header. */
+/*
+ * Facts about registers and flags for decision.c, decision_bits.c, decision_results.c and decision_test.c. Only they use this
+ * header.
+ */
 #ifndef OUTRIDER_DETECT_LOCKS_DECISION_REGISTERS_H
 #define OUTRIDER_DETECT_LOCKS_DECISION_REGISTERS_H
 

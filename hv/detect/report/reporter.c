@@ -16,6 +16,7 @@
 #include "hv/race/protection.h"
 #include "hv/sandbox/sandbox.h"
 
+#define NO_WAIT_IN_VAIN UINT64_MAX
 #define NAMES_WAIT_NS 1000000000u /* await_names(): 1 s, 10 times the sampler's period of polling modules */
 
 static void unwind_side(struct detect *d, struct race_side *side)
@@ -86,43 +87,45 @@ static void tell_met(struct detect *d, const struct observation *o)
 struct reporter {
 	struct detect *d;
 	struct insn_decoder *decoder;
-	/* A wait for names was in vain, when d->sampler.modules_ns was `waited_at`. */
-	bool in_vain;
-	uint64_t waited_at;
+	/* The value of d->sampler.modules_known_ns when a wait for names was in vain. NO_WAIT_IN_VAIN: none was. */
+	uint64_t in_vain_at;
 };
 
-/* Returns whether the side is a CPU in kernel code without a name. */
-static bool is_unnamed(struct detect *d, const struct race_side *side)
+/* Returns whether a side is a CPU in kernel code without a name. */
+static bool is_unnamed(struct detect *d, const struct observation *o)
 {
 	struct guest_symbol symbol = {0};
 
-	return side->kind == RACE_SIDE_CPU && x86_kernel_address(side->regs.rip) &&
-	       guest_symbol_at(d->guest, side->regs.rip, &symbol);
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &o->sides[i];
+
+		if (side->kind == RACE_SIDE_CPU && x86_kernel_address(side->regs.rip) &&
+		    guest_symbol_at(d->guest, side->regs.rip, &symbol))
+			return true;
+	}
+	return false;
 }
 
 /*
  * The code of a module that was just loaded has no names before the sampler's next poll of the modules. Wait for the names, at
- * most until the end of a poll that began after the observation: code without names after that, such as BPF code, has none. So
- * such code delays a report by one period of the polls. If the sampler does not poll, one observation waits in vain, and none
- * after it does.
+ * most until the end of a poll that began after the observation. Code without names after that has none, such as BPF code: it
+ * delays a report by one period of the polls. If no poll finds all modules in time, later observations do not wait until one
+ * does.
  */
 static void await_names(struct reporter *r, const struct observation *o)
 {
 	struct detect *d = r->d;
 	const uint64_t made = atomic_load(&d->life.started_ns) + o->time_ns, until = monotonic_ns() + NAMES_WAIT_NS;
 	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
-	int rc = 0;
 
-	if (!is_unnamed(d, &o->sides[0]) && !is_unnamed(d, &o->sides[1]))
+	/* Most code has a name: find that out without d->lock. */
+	if (!is_unnamed(d, o))
 		return;
 	pthread_mutex_lock(&d->lock);
-	r->in_vain = r->in_vain && r->waited_at == d->sampler.modules_ns;
-	while ((is_unnamed(d, &o->sides[0]) || is_unnamed(d, &o->sides[1])) && d->sampler.modules_ns <= made && rc == 0 &&
-	       !r->in_vain && !atomic_load(&d->life.stop))
-		rc = pthread_cond_timedwait(&d->sampler.modules_polled, &d->lock, &t);
-	if (rc) {
-		r->in_vain = true;
-		r->waited_at = d->sampler.modules_ns;
+	while (is_unnamed(d, o) && d->sampler.modules_known_ns <= made && d->sampler.modules_known_ns != r->in_vain_at &&
+	       !atomic_load(&d->life.stop)) {
+		if (pthread_cond_timedwait(&d->sampler.modules_polled, &d->lock, &t))
+			r->in_vain_at = d->sampler.modules_known_ns;
 	}
 	pthread_mutex_unlock(&d->lock);
 }
@@ -184,7 +187,7 @@ static void poll_log(struct detect *d, uint64_t *next_ns, bool last)
 void *reporter_main(void *arg)
 {
 	struct detect *d = arg;
-	struct reporter r = {.d = d, .decoder = insn_decoder_new()};
+	struct reporter r = {.d = d, .decoder = insn_decoder_new(), .in_vain_at = NO_WAIT_IN_VAIN};
 	uint64_t log_ns = 0;
 
 	sandbox_thread(SANDBOX_REPORTER);

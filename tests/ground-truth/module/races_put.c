@@ -2,7 +2,7 @@
 /*
  * Group "references": references that are taken and dropped by LOCKed instructions. Linux's Documentation/RCU/rcuref.rst says which ways are right.
  *
- * What is "freed" here goes back to a table, and stays as it is, so that the guest survives a reference that is taken too late.
+ * What is "freed" here goes back to a table, and its memory does not change: the guest survives a reference taken too late.
  * The table is so long that an object is used again only after all that may still use it.
  */
 #include <linux/atomic.h>

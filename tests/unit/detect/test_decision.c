@@ -230,7 +230,7 @@ static void the_same_results_either_way(void **state)
 	/* the same, with the results in another register first, and one return for both */
 	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0"
 										"\x89\xd8\x5b" RET)));
-	/* and with a return by a jump behind the code */
+	/* and with a return by a jump to an address after the end of the code */
 	assert_true(same_results(*state, CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0"
 										"\x89\xd8\xe9\0\0\0\0")));
 	/* no je: cmp %rsi,(%rdi); jb to the search */
@@ -281,7 +281,7 @@ static void other_results(void **state)
 		CODE("\x48\x8b\x07\x48\x85\xc0\x0f\x94\xc1" RETURN("\0")),
 		/* the search returns what a call returned */
 		CODE(LOOK_AT_LAST("\x04", "\x05") CALL RET RETURN("\1")),
-		/* it returns what it read, or the search's last register that nothing is known of */
+		/* it returns what it read, or a register that the search may have set to anything */
 		CODE(LOOK_AT_LAST("\x04", "\x08") CALL "\x89\xd8" RET RETURN("\1")),
 		/* a tail call: it leads to another function than the return thunk */
 		CODE(LOOK_AT_LAST("\x04", "\x0d") CALL "\x85\xc0\x75\x04\x31\xdb\xeb\x05\xbb\1\0\0\0\x89\xd8\xe9\0\x10\0\0"),

@@ -500,7 +500,7 @@ static void set_that_is_not_known_is_no_set(void **state)
 	}
 }
 
-/* A hook that is planted later is written again, too. What is known of locks stays. */
+/* A hook that is planted later is written again, too. The locksets stay known. */
 static void later_hooks_are_written_again(void **state)
 {
 	struct fixture *f = *state;

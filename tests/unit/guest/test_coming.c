@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A module has names while its init function runs, also for init functions, and is reported as loaded when that has returned.
- */
+/* A module has names while its init function runs. It is reported as loaded when the init function has returned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +30,7 @@ struct guests {
 static void move_functions(struct world *w)
 {
 	static const uint64_t to[] = {CORE_FUNCTION, INIT_FUNCTION};
-	const size_t first = 32 + sizeof(Elf64_Sym);
+	const size_t first = KALLSYMS_SIZE + sizeof(Elf64_Sym);
 
 	for (unsigned i = 0; i < 2; i++)
 		put(w->tables.bytes + first + i * sizeof(Elf64_Sym) + offsetof(Elf64_Sym, st_value), to[i]);

@@ -285,8 +285,8 @@ static void poll_while_freed(struct world *w, unsigned at)
 }
 
 /*
- * A module that is freed while a poll reads the list, which still has it as live, is not taken for a new one in its place. The
- * module that comes at the same time is another one.
+ * If a module is freed while a poll reads the list, which still has the module as live, the poll does not take it for a new one
+ * in its place. The one that is reported here is another module, which comes at the same time.
  */
 static void test_freed_during_a_poll(void **state)
 {
@@ -332,7 +332,7 @@ static void test_many_are_freed(void **state)
 	assert_string_equal(w->said, "+");
 }
 
-/* Nor is it forgotten that a module is going when its init function has just returned. */
+/* If a module is freed while a poll finds that its init function has returned, the mark that the module is going is kept. */
 static void test_freed_after_init(void **state)
 {
 	struct world *w = *state;

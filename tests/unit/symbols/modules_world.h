@@ -15,6 +15,7 @@
 #define SECTIONS 0xffff888004800000ull
 #define TABLES 0xffff888005000000ull
 #define STRUCT_SIZE 256
+#define KALLSYMS_SIZE 32 /* of struct mod_kallsyms */
 #define MODULES 3
 
 /* Offsets in the made-up struct module. */
@@ -93,7 +94,7 @@ static inline void make_module_types(struct btf_maker *m, bool with_mem)
 	blob_u32(&m->types, 0);
 	blob_u32(&m->types, (uint32_t)blob_string(&m->strings, "MOD_INIT_TEXT"));
 	blob_u32(&m->types, 1);
-	kallsyms = make_type(m, "mod_kallsyms", BTF_STRUCT, 4, 32);
+	kallsyms = make_type(m, "mod_kallsyms", BTF_STRUCT, 4, KALLSYMS_SIZE);
 	make_field(m, "symtab", ptr, 0);
 	make_field(m, "num_symtab", u32, 64);
 	make_field(m, "strtab", ptr, 128);
@@ -148,7 +149,7 @@ static inline void make_symbols(struct world *w)
 	};
 	const size_t n = sizeof(syms) / sizeof(syms[0]);
 	struct blob strings = {0}, *b = &w->tables;
-	uint64_t at = TABLES + 32;
+	uint64_t at = TABLES + KALLSYMS_SIZE;
 
 	blob_u64(b, at);
 	blob_u64(b, n);
@@ -243,7 +244,7 @@ static inline struct world *make_world(bool with_mem)
 	make_symbols(w);
 	for (unsigned i = 0; i < MODULES && !with_mem; i++) {
 		put(module_at(w, i) + KALLSYMS, 0);
-		memcpy(module_at(w, i) + CORE_KALLSYMS, w->tables.bytes, 32);
+		memcpy(module_at(w, i) + CORE_KALLSYMS, w->tables.bytes, KALLSYMS_SIZE);
 	}
 	fake_memory_map(&w->mem, HEAD, w->head, sizeof(w->head));
 	fake_memory_map(&w->mem, HEAP, w->heap, sizeof(w->heap));
